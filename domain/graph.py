@@ -1,0 +1,95 @@
+"""What is written to and read from the hypergraph (paper Eq. 3-8; design 3.1, 3.3, 4)."""
+
+from uuid import UUID
+
+from pydantic import AwareDatetime
+
+from domain.memory import AnchorType, Frozen, Literal, MemoryKind, Status, TimeSpan
+
+Vector = list[float]
+"""An embedding of unit length; its length is the embedder's dimension."""
+
+
+class NameKey(Frozen):
+    """A name with its key kappa(name)."""
+
+    name: str
+    key: str
+
+
+class AnchorWrite(Frozen):
+    """An admitted anchor of one record. The store gives it to the anchor that owns `key` (its own or as an alias), or makes it."""
+
+    id: UUID
+    """Id to use if the anchor is new."""
+    name: str
+    key: str
+    type: AnchorType
+    aliases: tuple[NameKey, ...] = ()
+    """Other names that denote it; an alias whose key another anchor owns already is left where it is."""
+    vector: Vector
+    """Embedding of `name`."""
+    score: float = 1.0
+
+
+class ArmWrite(Frozen):
+    """An arm by the key of its anchor, which is among the anchors of the same write."""
+
+    role: str
+    key: str
+
+
+class FrameWrite(Frozen):
+    """A frame ready to be stored or, if it is there already, cited once more."""
+
+    id: str
+    """id_S or id_E (paper Eq. 6, 7)."""
+    predicate: str
+    arms: tuple[ArmWrite, ...]
+    occurrence: str
+    """chi(f) of an episodic frame (Eq. 8), empty for a semantic one."""
+    literals: tuple[Literal, ...] = ()
+    event_time: TimeSpan | None = None
+    status: Status = Status.STATE
+    negated: bool = False
+    modality: str = ""
+    confidence: float = 1.0
+    vector: Vector
+    """Embedding of the rendered frame."""
+
+
+class GraphWrite(Frozen):
+    """Everything one record adds to the graph, applied in one transaction."""
+
+    user_id: str
+    record_id: UUID
+    kind: MemoryKind
+    mention_time: AwareDatetime
+    anchors: tuple[AnchorWrite, ...]
+    frames: tuple[FrameWrite, ...]
+
+
+class GraphWritten(Frozen):
+    """What a write changed; all zero when it was applied before."""
+
+    anchors_created: int = 0
+    frames_created: int = 0
+    citations_added: int = 0
+
+
+class AnchorHit(Frozen):
+    """An anchor found by name vector; `score` is the cosine."""
+
+    anchor_id: UUID
+    name: str
+    type: AnchorType
+    aliases: tuple[str, ...] = ()
+    score: float
+
+
+class GraphCounts(Frozen):
+    """Size of a user's graph."""
+
+    anchors: int
+    frames: int
+    arms: int

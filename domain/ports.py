@@ -1,0 +1,237 @@
+"""Ports: what the domain's steps need of the world. Each has one real adapter (two for the model) and one fake in tests."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from domain.graph import AnchorHit, GraphCounts, GraphWrite, GraphWritten, Vector
+from domain.jobs import Acceptance, Job, JobState
+from domain.memory import Anchor, Chunk, Extraction, Frame, IndexStatus, MemoryKind, Message, NewInput, Record
+from domain.messages import QueueHead
+from domain.model_calls import (
+    CanonicalizeAnswer,
+    CanonicalizeRequest,
+    ExtractRequest,
+    Purpose,
+    RecordView,
+    RepairRequest,
+    Reply,
+    RouteAnswer,
+    RouteRequest,
+    Usage,
+    WriteAnswer,
+    WriteRequest,
+)
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors."""
+
+    @property
+    def name(self) -> str:
+        """Model name, stored with the vectors so that a change is noticed."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector."""
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text, in order. An empty sequence gives an empty list. Raises ModelError."""
+
+
+class MemoryModel(Protocol):
+    """The calls marked * in Algorithm 1. Every method raises ModelError and nothing else."""
+
+    @property
+    def name(self) -> str:
+        """Model name for the audit rows."""
+
+    async def route(self, request: RouteRequest) -> Reply[RouteAnswer]: ...
+
+    async def write(self, request: WriteRequest) -> Reply[WriteAnswer]: ...
+
+    async def extract(self, request: ExtractRequest) -> Reply[Extraction]: ...
+
+    async def repair(self, request: RepairRequest) -> Reply[Extraction]:
+        """Only what is to be added; the caller unites it with the first extraction."""
+
+    async def canonicalize(self, request: CanonicalizeRequest) -> Reply[CanonicalizeAnswer]: ...
+
+
+class JobStore(Protocol):
+    """Inputs, jobs and chunks. All methods raise StoreUnavailable when the database can't be reached."""
+
+    async def accept(self, new: NewInput, *, body_hash: str, now: datetime) -> Acceptance:
+        """Store an input with its job in one transaction, in the user's arrival order.
+
+        The same request id with the same hash gives the job that exists; with another hash raises RequestConflict. Of the
+        messages, those whose id the user's session holds already (from another input) are not stored again.
+        """
+
+    async def job(self, user_id: str, job_id: UUID) -> Job:
+        """Raises NotFound, also for another user's job."""
+
+    async def jobs(self, user_id: str, *, before: int | None = None, limit: int = 50) -> tuple[Job, ...]:
+        """Newest first; `before` is a sequence number (exclusive)."""
+
+    async def messages(self, job_id: UUID) -> tuple[Message, ...]: ...
+
+    async def input(self, job_id: UUID) -> NewInput:
+        """The stored input with the messages that are its own."""
+
+    async def previous_message(self, job_id: UUID) -> Message | None:
+        """The last message of the same session that arrived before this input."""
+
+    async def save_chunks(self, chunks: Sequence[Chunk]) -> None:
+        """Idempotent: chunks that exist are left as they are. Sets the job's number of chunks and state `running`."""
+
+    async def chunk(self, job_id: UUID, ordinal: int) -> Chunk: ...
+
+    async def save_kinds(self, chunk_id: UUID, kinds: Sequence[MemoryKind]) -> None: ...
+
+    async def kinds(self, chunk_id: UUID) -> tuple[MemoryKind, ...] | None:
+        """The kinds the chunk was routed to; None before routing."""
+
+    async def mark_committed(self, chunk_id: UUID) -> None: ...
+
+    async def fail_chunk(self, job_id: UUID, ordinal: int, *, step: str, reason: str) -> None:
+        """Note that a chunk could not be written; the job will end as failed."""
+
+    async def set_state(
+        self, job_id: UUID, state: JobState, *, now: datetime, step: str = "", reason: str = ""
+    ) -> Job:
+        """Move a job. A terminal state sets finished_at; other moves clear it."""
+
+    async def finish(self, job_id: UUID, *, now: datetime) -> Job:
+        """End a job from what its chunks and records show: `failed` if a chunk was not written, else `completed`."""
+
+    async def reopen(self, job_id: UUID, *, now: datetime) -> Job:
+        """Make a terminal job `accepted` again, one attempt later: chunk errors cleared, failed records pending."""
+
+    async def queue_head(self, user_id: str) -> QueueHead:
+        """The user's earliest job that is not terminal; ready once `extracted`."""
+
+    async def unstarted(self, *, before: datetime, limit: int = 100) -> tuple[Job, ...]:
+        """Jobs still `accepted` that arrived before a time: their workflow was never started."""
+
+
+class RecordStore(Protocol):
+    """The records of the evidence plane with their vectors, and the drafts on the way to the graph."""
+
+    async def commit(self, records: Sequence[Record], vectors: Sequence[Vector]) -> int:
+        """Insert records that are not there yet, all in one transaction; returns how many were new."""
+
+    async def record(self, user_id: str, record_id: UUID) -> Record:
+        """Raises NotFound, also for another user's record."""
+
+    async def records(self, user_id: str, record_ids: Sequence[UUID]) -> tuple[Record, ...]:
+        """Those of the ids that exist and are the user's, in the order asked."""
+
+    async def of_chunk(self, chunk_id: UUID) -> tuple[Record, ...]:
+        """By kind and ordinal."""
+
+    async def page(
+        self, user_id: str, *, kinds: Sequence[MemoryKind] = (), after: UUID | None = None, limit: int = 50
+    ) -> tuple[Record, ...]:
+        """In a stable order that later writes do not shift."""
+
+    async def view(self, user_id: str, kind: MemoryKind, *, limit: int) -> tuple[RecordView, ...]:
+        """The newest current records of a kind."""
+
+    async def set_index(
+        self, record_ids: Sequence[UUID], status: IndexStatus, *, step: str = "", reason: str = ""
+    ) -> None: ...
+
+    async def save_draft(self, record_id: UUID, step: str, draft: str) -> None:
+        """Keep a step's result (JSON) for a record; the first one saved stays."""
+
+    async def draft(self, record_id: UUID, step: str) -> str | None: ...
+
+    async def same_chunk(self, user_id: str, record_ids: Sequence[UUID], *, limit: int) -> tuple[UUID, ...]:
+        """Records of the same chunks (paper A.3: recomputed from provenance)."""
+
+    async def temporal_neighbours(self, user_id: str, record_ids: Sequence[UUID], *, limit: int) -> tuple[UUID, ...]:
+        """Records of the same session just before and after."""
+
+    async def similarities(self, user_id: str, record_ids: Sequence[UUID], vector: Vector) -> Mapping[UUID, float]:
+        """Cosine of each record with a vector."""
+
+    async def search_direct(
+        self, user_id: str, *, vector: Vector, words: Sequence[str], kinds: Sequence[MemoryKind], limit: int
+    ) -> tuple[UUID, ...]:
+        """Vector and full-text search over the user's rows, best first: the way out when the graph can't be read."""
+
+    async def checksum(self, user_id: str | None = None) -> str:
+        """Digest of every record, its vector, and of chunks, messages and jobs; times of processing left out."""
+
+
+class ModelCallStore(Protocol):
+    """The audit of model calls, and the answers they gave, so that a retried step reuses them."""
+
+    async def answer(self, key: str) -> str | None:
+        """The recorded answer (JSON) of a call that succeeded."""
+
+    async def record(
+        self,
+        key: str,
+        *,
+        user_id: str,
+        job_id: UUID,
+        purpose: Purpose,
+        usage: Usage,
+        outcome: str,
+        answer: str | None,
+        now: datetime,
+    ) -> str | None:
+        """Add or update the audit row of a call; attempts add up. A recorded answer stays: returns the one now stored."""
+
+
+class VaultStore(Protocol):
+    """Sensitive verbatim values, sealed with AES-256-GCM under a key per user."""
+
+    async def seal(self, user_id: str, *, secret: str, caption: str, job_id: UUID, message_id: str, now: datetime) -> UUID:
+        """Store a value; the same value of the same user and message gives the same entry."""
+
+    async def open(self, user_id: str, entry_id: UUID, *, accessor: str, now: datetime) -> str:
+        """The value, with a row in the access audit. Raises NotFound."""
+
+
+class GraphStore(Protocol):
+    """The provenance hypergraph. Reads and writes raise GraphUnavailable when the graph is broken, StoreUnavailable otherwise."""
+
+    async def resolve(self, user_id: str, keys: Sequence[str]) -> Mapping[str, Anchor]:
+        """Anchors that own a key, as their own or as an alias, by the key asked."""
+
+    async def nearest(self, user_id: str, vectors: Sequence[Vector], *, limit: int, floor: float) -> list[tuple[AnchorHit, ...]]:
+        """For each vector the user's anchors with cosine of at least `floor`, best first, ties by id."""
+
+    async def upsert(self, write: GraphWrite) -> GraphWritten:
+        """Apply a record's graph change in one transaction under the user's lock; applying it again changes nothing."""
+
+    async def anchors(self, user_id: str, anchor_ids: Sequence[UUID]) -> tuple[Anchor, ...]: ...
+
+    async def anchor_page(self, user_id: str, *, after: UUID | None = None, limit: int = 50) -> tuple[Anchor, ...]: ...
+
+    async def frame(self, user_id: str, frame_id: str) -> Frame:
+        """Raises NotFound."""
+
+    async def frames_of_records(self, user_id: str, record_ids: Sequence[UUID], *, limit: int) -> tuple[Frame, ...]: ...
+
+    async def incident_frames(self, user_id: str, anchor_ids: Sequence[UUID], *, per_anchor: int) -> tuple[Frame, ...]:
+        """At most `per_anchor` frames of each anchor, in frame-id order."""
+
+    async def adjacent_frames(
+        self, user_id: str, anchor_ids: Sequence[UUID], *, predicates: Sequence[str], cap: int
+    ) -> tuple[Frame, ...]:
+        """Frames of the anchors, filtered by predicate inside the database before the cap, in frame-id order; no predicate means all."""
+
+    async def degrees(self, user_id: str, anchor_ids: Sequence[UUID], *, ceiling: int) -> Mapping[UUID, int]:
+        """How many arms end at each anchor, counted up to a ceiling."""
+
+    async def frame_similarities(self, user_id: str, frame_ids: Sequence[str], vector: Vector) -> Mapping[str, float]: ...
+
+    async def counts(self, user_id: str) -> GraphCounts: ...
+
+    async def checksum(self, user_id: str | None = None) -> str:
+        """Digest of anchors, aliases, frames, arms, citations and vectors by their own ids, not by the database's."""
