@@ -1,13 +1,14 @@
 """Real servers for the tests that ask for them; nothing starts for a test that doesn't.
 
-One Postgres and one Temporal serve a whole session, both started by the service's own code under a temporary directory. A test that
-asks for `database_url` gets a database of its own, copied from a migrated template in some 50 ms.
+One Postgres and one Temporal serve a whole session, both started by the service's own code under a temporary
+directory. A test that asks for `database_url` gets a database of its own, copied from a migrated template in some 50
+ms.
 """
 
 import itertools
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -79,9 +80,9 @@ def database_url(postgres_server: EmbeddedPostgres, template_database: str) -> I
 
 
 @pytest.fixture
-async def temporal_client(temporal_server: EmbeddedTemporal) -> AsyncIterator[Client]:
+async def temporal_client(temporal_server: EmbeddedTemporal) -> Client:
     """A client of the session's Temporal, plain data converter."""
-    yield await Client.connect(temporal_server.address, namespace=NAMESPACE)
+    return await Client.connect(temporal_server.address, namespace=NAMESPACE)
 
 
 def _administer(url: str, statement: str, *names: str) -> None:

