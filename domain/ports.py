@@ -83,7 +83,7 @@ class JobStore(Protocol):
     async def previous_message(self, job_id: UUID) -> Message | None:
         """The last message of the same session that arrived before this input."""
 
-    async def save_chunks(self, chunks: Sequence[Chunk]) -> None:
+    async def save_chunks(self, job_id: UUID, chunks: Sequence[Chunk]) -> None:
         """Idempotent: chunks that exist are left as they are. Sets the job's number of chunks and state `running`."""
 
     async def chunk(self, job_id: UUID, ordinal: int) -> Chunk: ...
@@ -235,3 +235,18 @@ class GraphStore(Protocol):
 
     async def checksum(self, user_id: str | None = None) -> str:
         """Digest of anchors, aliases, frames, arms, citations and vectors by their own ids, not by the database's."""
+
+
+class WorkflowStarter(Protocol):
+    """Starts and looks after workflows. Raises Unavailable when the workflow server can't be reached."""
+
+    async def start_ingest(self, job: Job) -> None:
+        """Start the ingest of a job; starting it again while it runs, or after it completed, does nothing."""
+
+    async def ingest_open(self, job: Job) -> bool | None:
+        """True while the job's ingest workflow runs, False once it closed, None if it was never started."""
+
+    async def cancel_ingest(self, job: Job) -> None: ...
+
+    async def wake_queue(self, user_id: str) -> None:
+        """Tell the user's queue, starting it if need be, that there may be something to do."""
