@@ -18,18 +18,23 @@ from temporalio.api.workflowservice.v1 import (
     UpdateNamespaceRequest,
 )
 from temporalio.client import Client
+from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError, RPCStatusCode
 
 from domain.errors import Unavailable
+from infra.settings import Settings
+from infra.temporal import SEARCH_ATTRIBUTES
 
 RETENTION = timedelta(days=90)
 """How long finished histories stay readable (platform section 3)."""
 
-SEARCH_ATTRIBUTES = ("ReverieUser", "ReverieKind", "ReverieStage", "ReverieRequest")
-"""Keyword attributes of every workflow; always visible, so they hold ids and names of stages only."""
-
 SETTLE_SECONDS = 60.0
 _PAUSE_SECONDS = 0.2
+
+
+def existing_temporal(settings: Settings) -> str | None:
+    """Address of the server to use in place of an embedded one, from our settings or Temporal's own (TEMPORAL_*)."""
+    return settings.temporal_address or ClientConfig.load_client_connect_config().get("target_host")
 
 
 async def prepare_namespace(client: Client) -> None:
