@@ -66,7 +66,6 @@ class Indexing(GraphSteps):
         for record in await self._records.of_chunk(chunk.id):
             if record.index_status is not IndexStatus.PENDING:
                 continue
-            activity.heartbeat(record.ordinal)
             try:
                 await work(task.job, chunk, record)
                 done += 1

@@ -112,8 +112,8 @@ class JobStore(Protocol):
     async def queue_head(self, user_id: str) -> QueueHead:
         """The user's earliest job that is not terminal; ready once `extracted`."""
 
-    async def unstarted(self, *, before: datetime, limit: int = 100) -> tuple[Job, ...]:
-        """Jobs still `accepted` that arrived before a time: their workflow was never started."""
+    async def open_jobs(self, *, before: datetime, limit: int = 1000) -> tuple[Job, ...]:
+        """Jobs of all users that are not terminal and were accepted (or reopened) before a time, oldest first."""
 
 
 class RecordStore(Protocol):

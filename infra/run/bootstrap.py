@@ -1,0 +1,137 @@
+"""The one composition root: from settings to services."""
+
+import base64
+import os
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from temporalio.client import Client
+
+from api.acceptor import Acceptor
+from api.search import Retriever
+from api.services import Services
+from domain.errors import ConfigurationError
+from domain.intake import Limits
+from domain.ports import Embedder, MemoryModel
+from infra.models.cached import CachedEmbedder
+from infra.models.minilm import MiniLM
+from infra.models.openai.model import OpenAIEmbedder, OpenAIModel
+from infra.models.rules.model import RulesModel
+from infra.settings import Settings
+from infra.stores.database import Database
+from infra.stores.graph import AgeGraph
+from infra.stores.jobs import PostgresJobs
+from infra.stores.meta import check_embedder
+from infra.stores.migrations import upgrade
+from infra.stores.model_calls import PostgresModelCalls
+from infra.stores.records import PostgresRecords
+from infra.stores.vault import PostgresVault
+from infra.temporal import connect as connect_temporal
+from workflows.start import TemporalStarter
+
+VAULT_KEY_BYTES = 32
+
+
+@asynccontextmanager
+async def connect(
+    settings: Settings, *, client: Client | None = None, migrate: bool = False
+) -> AsyncIterator[Services]:
+    """Services over the configured database and Temporal, closed at the end.
+
+    Raises ConfigurationError, StoreUnavailable or Unavailable, each saying what to mend.
+    """
+    url = database_url(settings)
+    if migrate:
+        upgrade(url)
+    database = await Database.open(url, pool_size=settings.database_pool_size)
+    try:
+        embedder = CachedEmbedder(make_embedder(settings))
+        await check_embedder(database, name=embedder.name, dimension=embedder.dimension)
+        temporal = client or await connect_temporal(settings)
+        yield _services(settings, database, embedder, temporal)
+    finally:
+        await database.close()
+
+
+def database_url(settings: Settings) -> str:
+    """The configured database. Raises ConfigurationError when there is none."""
+    if settings.database_url is None:
+        raise ConfigurationError("no database: start the embedded stack with `reverie up`, or set REVERIE_DATABASE_URL")
+    return settings.database_url
+
+
+def _services(settings: Settings, database: Database, embedder: Embedder, client: Client) -> Services:
+    jobs = PostgresJobs(database)
+    records = PostgresRecords(database)
+    graph = AgeGraph(database)
+    vault = PostgresVault(database, vault_key(settings))
+    acceptor = Acceptor(
+        jobs,
+        vault,
+        TemporalStarter(client, prefix=settings.task_queue_prefix),
+        limits=Limits(
+            max_message_characters=settings.max_message_characters, max_input_messages=settings.max_input_messages
+        ),
+        default_timezone=settings.default_timezone,
+        clock=lambda: datetime.now(UTC),
+    )
+    return Services(
+        jobs=jobs,
+        records=records,
+        graph=graph,
+        calls=PostgresModelCalls(database),
+        vault=vault,
+        model=make_model(settings),
+        embedder=embedder,
+        retriever=Retriever(graph, records, embedder),
+        acceptor=acceptor,
+        settings=settings,
+    )
+
+
+def make_model(settings: Settings) -> MemoryModel:
+    """The endpoint's model if one is configured, else the offline rules model."""
+    return RulesModel() if settings.model_base_url is None else OpenAIModel(settings)
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """The endpoint's embedder if one is named, else local MiniLM."""
+    if settings.model_base_url is None or settings.embedding_model is None:
+        return MiniLM()
+    return OpenAIEmbedder(settings)
+
+
+def vault_key(settings: Settings) -> bytes:
+    """The vault's master key: from the settings, else generated once under the data directory (mode 600)."""
+    if settings.vault_key is not None:
+        return _decoded(settings.vault_key.get_secret_value(), "REVERIE_VAULT_KEY")
+    path = settings.data_dir / "vault.key"
+    _generate(path)
+    return _decoded(path.read_text(encoding="ascii"), str(path))
+
+
+def _generate(path: Path) -> None:
+    """Write a new key unless one is there; of several processes at once exactly one writes."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_suffix(f".{os.getpid()}.{secrets.token_hex(4)}")
+    draft.touch(mode=0o600)
+    draft.write_text(base64.b64encode(secrets.token_bytes(VAULT_KEY_BYTES)).decode("ascii"), encoding="ascii")
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    finally:
+        draft.unlink()
+
+
+def _decoded(text: str, where: str) -> bytes:
+    try:
+        key = base64.b64decode(text.strip(), validate=True)
+    except ValueError:
+        key = b""
+    if len(key) != VAULT_KEY_BYTES:
+        raise ConfigurationError(f"{where} must hold {VAULT_KEY_BYTES} bytes in base64")
+    return key

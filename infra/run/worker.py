@@ -1,0 +1,143 @@
+"""The worker process: `python -m infra.run.worker`. Any number may run; each takes steps from three queues."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.indexing import Indexing
+from activities.jobkeeping import JobKeeping
+from activities.recorded import RecordedCalls
+from activities.writing import Writing
+from api.services import Services
+from domain.errors import ReverieError
+from domain.jobs import JobState
+from domain.ports import JobStore, WorkflowStarter
+from infra.run.bootstrap import connect
+from infra.settings import Settings
+from infra.telemetry import configure_logging
+from infra.temporal import connect as connect_temporal
+from workflows.index import IndexWorkflow
+from workflows.ingest import IngestWorkflow
+from workflows.policies import DATABASE_QUEUE, MODEL_QUEUE, WORKFLOW_QUEUE, queue
+from workflows.start import TemporalStarter
+from workflows.user_queue import UserQueueWorkflow
+
+WORKFLOWS = (IngestWorkflow, IndexWorkflow, UserQueueWorkflow)
+PASSED_THROUGH = ("domain", "activities", "pydantic", "pydantic_core", "annotated_types")
+"""Modules that workflows share with the process instead of loading them anew in each sandbox."""
+
+SWEEP_SECONDS = 10.0
+SWEEP_AGE = timedelta(seconds=15)
+"""A job this old whose workflow was never started, or whose queue sleeps, is looked after."""
+
+GRACE = timedelta(seconds=10)
+DATABASE_STEPS = 8
+
+logger = logging.getLogger(__name__)
+
+
+def runner() -> SandboxedWorkflowRunner:
+    """The sandbox workflows run in."""
+    return SandboxedWorkflowRunner(
+        restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
+    )
+
+
+def workers(client: Client, services: Services, starter: WorkflowStarter) -> Sequence[Worker]:
+    """The three workers of a process: workflow code, steps on the database, steps that ask the model."""
+    settings = services.settings
+    calls = RecordedCalls(services.calls, services.embedder, _now)
+    writing = Writing(
+        services.jobs,
+        services.records,
+        services.model,
+        calls,
+        chunk_characters=settings.chunk_characters,
+        chunk_turns=settings.chunk_turns,
+    )
+    indexing = Indexing(services.jobs, services.records, services.graph, services.model, calls)
+    keeping = JobKeeping(services.jobs, services.records, starter, _now)
+    on_database = [
+        writing.prepare, writing.commit, indexing.upsert, keeping.enqueue, keeping.queue_head, keeping.check_ingest,
+        keeping.fail_chunk, keeping.fail_index, keeping.fail_job, keeping.finish,
+    ]  # fmt: skip
+    asking = [writing.route, writing.write, indexing.extract, indexing.repair, indexing.canonicalize]
+    prefix = settings.task_queue_prefix
+    return (
+        Worker(
+            client, task_queue=queue(prefix, WORKFLOW_QUEUE), workflows=WORKFLOWS, workflow_runner=runner(),
+            graceful_shutdown_timeout=GRACE,
+        ),
+        _steps(client, queue(prefix, DATABASE_QUEUE), on_database, DATABASE_STEPS),
+        _steps(client, queue(prefix, MODEL_QUEUE), asking, settings.model_concurrency, settings.model_calls_per_second),
+    )  # fmt: skip
+
+
+def _steps(
+    client: Client, task_queue: str, activities: Sequence[Any], at_a_time: int, per_second: float | None = None
+) -> Worker:
+    return Worker(
+        client,
+        task_queue=task_queue,
+        activities=activities,
+        max_concurrent_activities=at_a_time,
+        max_task_queue_activities_per_second=per_second,
+        graceful_shutdown_timeout=GRACE,
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+async def sweep(jobs: JobStore, starter: WorkflowStarter) -> None:
+    """Start what was accepted while Temporal could not be reached, and wake the queues of users with open jobs."""
+    stale = await jobs.open_jobs(before=_now() - SWEEP_AGE)
+    for job in stale:
+        if job.state is JobState.ACCEPTED:
+            await starter.start_ingest(job)
+    for user_id in sorted({job.user_id for job in stale}):
+        await starter.wake_queue(user_id)
+
+
+async def _sweeping(jobs: JobStore, starter: WorkflowStarter) -> None:
+    while True:
+        try:
+            await sweep(jobs, starter)
+        except ReverieError as error:
+            logger.warning("sweep put off: %s", error.message)
+        await asyncio.sleep(SWEEP_SECONDS)
+
+
+async def serve(settings: Settings, stop: asyncio.Event) -> None:
+    """Work until told to stop, then let running steps end."""
+    client = await connect_temporal(settings)
+    starter = TemporalStarter(client, prefix=settings.task_queue_prefix)
+    async with AsyncExitStack() as stack:
+        services = await stack.enter_async_context(connect(settings, client=client, migrate=True))
+        for worker in workers(client, services, starter):
+            await stack.enter_async_context(worker)
+        sweeping = asyncio.create_task(_sweeping(services.jobs, starter))
+        stack.callback(sweeping.cancel)
+        logger.info("worker ready, model %s", services.model.name)
+        await stop.wait()
+
+
+async def _main() -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    await serve(Settings(), stop)
+
+
+if __name__ == "__main__":
+    configure_logging()
+    asyncio.run(_main())

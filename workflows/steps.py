@@ -1,0 +1,63 @@
+"""How a workflow runs a step: the step's failure becomes a note in the evidence plane, never the end of the workflow."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from temporalio import workflow
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+from temporalio.workflow import ActivityConfig
+
+from domain.messages import ChunkTask, JobRef, StepFailure
+from workflows.policies import KIND, REQUEST, STAGE, USER, WORKFLOW_QUEUE, Policies
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def policies() -> Policies:
+    """The options of the queue prefix this workflow runs under."""
+    return Policies(workflow.info().task_queue.removesuffix(f"-{WORKFLOW_QUEUE}"))
+
+
+def attributes(job: JobRef, kind: str) -> TypedSearchAttributes:
+    """What operators search workflows by."""
+    return TypedSearchAttributes(
+        [
+            SearchAttributePair(USER, job.user_id),
+            SearchAttributePair(KIND, kind),
+            SearchAttributePair(REQUEST, job.request_id),
+        ]
+    )
+
+
+def stage(name: str) -> None:
+    """Show operators how far the workflow is."""
+    workflow.upsert_search_attributes([STAGE.value_set(name)])
+
+
+def reason_of(error: BaseException) -> str:
+    """The type of what made a step fail, for its note."""
+    cause = error.__cause__ if isinstance(error, ActivityError) else error
+    if isinstance(cause, ApplicationError):
+        return cause.type or "internal"
+    return type(cause).__name__ if cause is not None else type(error).__name__
+
+
+async def attempt(
+    step: Callable[[Any, T], Awaitable[R]],
+    task: T,
+    options: ActivityConfig,
+    *,
+    chunk: ChunkTask,
+    note: Callable[[Any, StepFailure], Awaitable[None]],
+) -> R | None:
+    """Run a chunk's step; when its retries are spent, have `note` keep why and return None. Cancellation passes."""
+    try:
+        return await workflow.execute_activity_method(step, task, **options)
+    except ActivityError as error:
+        if is_cancelled_exception(error):
+            raise
+        failure = StepFailure(chunk=chunk, step=step.__name__, reason=reason_of(error))
+    await workflow.execute_activity_method(note, failure, **policies().bookkeeping)
+    return None

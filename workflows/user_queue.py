@@ -1,0 +1,71 @@
+"""One queue per user: the graph changes of a user's inputs, one at a time, in arrival order.
+
+The order itself lies in the evidence plane (each job's sequence number), so the queue holds no state: a lost wake-up, a
+restart or continue-as-new can't lose or reorder work. Work that changes a user's graph goes through here and nowhere else.
+"""
+
+import asyncio
+from contextlib import suppress
+
+from temporalio import workflow
+from temporalio.exceptions import ChildWorkflowError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.signatures import JobSteps
+    from domain.messages import IndexRequest, JobFailure, JobRef, UserQueueRequest
+    from workflows.index import IndexWorkflow
+    from workflows.policies import QUEUE_CHECK, QUEUE_IDLE
+    from workflows.steps import attributes, policies
+
+
+@workflow.defn
+class UserQueueWorkflow:
+    """Runs while its user has unfinished inputs, and a little longer."""
+
+    def __init__(self) -> None:
+        self._options = policies()
+        self._woken = True
+
+    @workflow.signal
+    def wake(self) -> None:
+        """There may be something to do: an input is ready, or has ended."""
+        self._woken = True
+
+    @workflow.run
+    async def run(self, request: UserQueueRequest) -> None:
+        """Returns when it has been idle; the next input starts it again."""
+        while True:
+            self._woken = False
+            head = await workflow.execute_activity_method(
+                JobSteps.queue_head, request.user_id, **self._options.bookkeeping
+            )
+            if head.job is None:
+                if not await self._wait(QUEUE_IDLE.total_seconds()):
+                    return
+            elif head.ready:
+                await self._index(head.job, head.chunks)
+            elif not await self._wait(QUEUE_CHECK.total_seconds()):
+                await workflow.execute_activity_method(JobSteps.check_ingest, head.job, **self._options.bookkeeping)
+            if workflow.info().is_continue_as_new_suggested():
+                workflow.continue_as_new(request)
+
+    async def _wait(self, seconds: float) -> bool:
+        """Whether a wake-up came in time."""
+        with suppress(asyncio.TimeoutError):
+            await workflow.wait_condition(lambda: self._woken, timeout=seconds)
+        return self._woken
+
+    async def _index(self, job: JobRef, chunks: int) -> None:
+        try:
+            await workflow.execute_child_workflow(
+                IndexWorkflow.run,
+                IndexRequest(job=job, chunks=chunks),
+                id=f"index/{job.user_id}/{job.request_id}",
+                search_attributes=attributes(job, "index"),
+                static_summary=f"Index {chunks} chunks",
+            )
+        except ChildWorkflowError as error:
+            cancelled = is_cancelled_exception(error)
+            reason = "cancelled" if cancelled else "index_ended"
+            failure = JobFailure(job=job, step="index", reason=reason, cancelled=cancelled)
+            await workflow.execute_activity_method(JobSteps.fail_job, failure, **self._options.bookkeeping)
