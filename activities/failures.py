@@ -1,7 +1,8 @@
 """The edge of every activity: a heartbeat while it works, and failures that say their type and nothing else.
 
 The sole home of `non_retryable`. A Temporal failure is stored in clear for as long as the history lives, with its whole
-chain of causes, so nothing but the type and the message of our own errors gets into it (invariant 7): the chain is cut, and
+chain of causes, so nothing but the type and the message of our own errors gets into it (invariant 7): the chain is
+cut, and
 an unforeseen exception is reported by its class alone and logged with its stack, without its text.
 """
 

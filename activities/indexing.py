@@ -1,22 +1,23 @@
 """From committed records to the graph (Algorithm 1, lines 5-10), fail-soft a record at a time.
 
-Each step keeps its result as a draft beside the record, so the next step, or the same one tried again, starts from there.
+Each step keeps its result as a draft beside the record, so the next step, or the same one tried again, starts from
+there.
 A record whose answer stays invalid is given up alone; what may pass with time is raised, and the step is tried again.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 
+from domain.audit import missing_items, united
+from domain.graph_plan import plan_write, renamed, with_vectors
+from domain.identity import accepted
+from domain.keys import anchor_key
 from temporalio import activity
 
 from activities.failures import typed
 from activities.recorded import RecordedCalls
 from activities.registry import Registry
 from activities.signatures import GraphSteps
-from domain.audit import missing_items, united
 from domain.errors import ModelOutputInvalid
-from domain.graph_plan import plan_write, renamed, with_vectors
-from domain.identity import accepted
-from domain.keys import anchor_key
 from domain.memory import Chunk, Extraction, IndexStatus, Record
 from domain.messages import ChunkTask, JobRef, StepCount
 from domain.model_calls import CanonicalizeAnswer, CanonicalizeRequest, ExtractRequest, Purpose, RepairRequest
@@ -24,7 +25,6 @@ from domain.ports import GraphStore, JobStore, MemoryModel, RecordStore
 from domain.records import cited_turns
 
 RecordStep = Callable[[JobRef, Chunk, Record], Awaitable[None]]
-
 
 
 class Indexing(GraphSteps):
@@ -118,7 +118,7 @@ class Indexing(GraphSteps):
         await self._save(record, "repair", extraction)
 
     def _canonicalize(self, registry: Registry) -> RecordStep:
-        async def work(job: JobRef, chunk: Chunk, record: Record) -> None:
+        async def work(job: JobRef, _chunk: Chunk, record: Record) -> None:
             if await self._records.draft(record.id, "canonicalize") is None:
                 extraction = await self._draft(record, "repair")
                 await self._save(record, "canonicalize", await self._renamed(registry, job, record, extraction))
@@ -142,7 +142,7 @@ class Indexing(GraphSteps):
         )
         return renamed(extraction, accepted(answer, request))
 
-    async def _upsert(self, job: JobRef, chunk: Chunk, record: Record) -> None:
+    async def _upsert(self, job: JobRef, _chunk: Chunk, record: Record) -> None:
         extraction = await self._draft(record, "canonicalize")
         keys = sorted({anchor_key(entity.name) for entity in extraction.entities})
         planned = plan_write(record, extraction, await self._graph.resolve(record.user_id, keys))

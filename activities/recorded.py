@@ -19,7 +19,8 @@ Clock = Callable[[], datetime]
 
 
 def call_key(purpose: Purpose, subject: UUID, detail: str = "") -> str:
-    """Identity of a call: its purpose and what it is about (chunk or record, and kind), whatever the model of the day."""
+    """Identity of a call: its purpose and what it is about (chunk or record, and kind), whatever the model of the
+    day."""
     return sha256(f"{purpose}\n{subject}\n{detail}".encode()).hexdigest()
 
 
@@ -53,9 +54,7 @@ class RecordedCalls:
             usage = Usage(model=model, attempts=error.attempts)
             await self._record(key, job, purpose, usage, outcome=error.type)
             raise
-        stored = await self._record(
-            key, job, purpose, reply.usage, outcome="ok", answer=reply.answer.model_dump_json()
-        )
+        stored = await self._record(key, job, purpose, reply.usage, outcome="ok", answer=reply.answer.model_dump_json())
         return answer_type.model_validate_json(stored) if stored else reply.answer
 
     async def recorded(self, purpose: Purpose, subject: UUID, detail: str, answer_type: type[A]) -> A | None:

@@ -1,14 +1,14 @@
 """Which existing anchors an extracted entity might be (paper A.2, registry-guided canonicalization)."""
 
+from domain.keys import anchor_key
+
+from activities.recorded import RecordedCalls
 from domain.graph import AnchorHit, Vector
 from domain.jobs import anchor_id
-from domain.keys import anchor_key
 from domain.memory import Entity, Extraction, Record
 from domain.messages import JobRef
 from domain.model_calls import Candidate, EntityQuestion
 from domain.ports import GraphStore
-
-from activities.recorded import RecordedCalls
 
 CANDIDATES = 4
 """Neighbours retrieved for an entity (paper A.2)."""
@@ -26,7 +26,8 @@ class Registry:
         self._fresh: dict[str, tuple[Entity, Vector]] = {}
 
     async def questions(self, record: Record, extraction: Extraction) -> tuple[EntityQuestion, ...]:
-        """Entities whose key is new to the user, with up to CANDIDATES near names each; entities without any are left out."""
+        """Entities whose key is new to the user, with up to CANDIDATES near names each; entities without any are left
+        out."""
         unknown = await self._unknown(record, extraction)
         vectors = await self._calls.embed(
             [entity.name for entity in unknown], job=self._job, subject=record.id, detail="canonicalize"
@@ -51,9 +52,7 @@ class Registry:
     async def _unknown(self, record: Record, extraction: Extraction) -> tuple[Entity, ...]:
         by_key = {anchor_key(entity.name): entity for entity in reversed(extraction.entities)}
         known = await self._graph.resolve(record.user_id, sorted(by_key))
-        return tuple(
-            entity for key, entity in sorted(by_key.items()) if key not in known and key not in self._fresh
-        )
+        return tuple(entity for key, entity in sorted(by_key.items()) if key not in known and key not in self._fresh)
 
     def _candidates(self, user_id: str, vector: Vector, stored: tuple[AnchorHit, ...]) -> tuple[Candidate, ...]:
         fresh = (

@@ -1,4 +1,5 @@
-"""The activities by name and message, without their implementation: the only file of this package that workflows import."""
+"""The activities by name and message, without their implementation: the only file of this package that workflows
+import."""
 
 from abc import ABC, abstractmethod
 
@@ -82,7 +83,8 @@ class JobSteps(ABC):
     @abstractmethod
     @activity.defn
     async def check_ingest(self, task: JobRef) -> None:
-        """Look after a head of the queue that does not get ready: start its workflow if it never ran, fail the job if it ended."""
+        """Look after a head of the queue that does not get ready: start its workflow if it never ran, fail the job if
+        it ended."""
 
     @abstractmethod
     @activity.defn

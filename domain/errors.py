@@ -8,7 +8,8 @@ from typing import ClassVar
 
 
 class ReverieError(Exception):
-    """Root of the tree. `type` is the stable name given to callers; `retryable` says if the same call may succeed later."""
+    """Root of the tree. `type` is the stable name given to callers; `retryable` says if the same call may succeed
+    later."""
 
     type: ClassVar[str] = "internal"
     retryable: ClassVar[bool] = False

@@ -18,7 +18,8 @@ class NameKey(Frozen):
 
 
 class AnchorWrite(Frozen):
-    """An admitted anchor of one record. The store gives it to the anchor that owns `key` (its own or as an alias), or makes it."""
+    """An admitted anchor of one record. The store gives it to the anchor that owns `key` (its own or as an alias), or
+    makes it."""
 
     id: UUID
     """Id to use if the anchor is new."""

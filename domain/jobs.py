@@ -3,7 +3,7 @@
 from enum import StrEnum
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from domain.memory import Frozen, InputForm
 
@@ -42,7 +42,7 @@ class Job(Frozen):
     chunks: int = 0
     chunks_done: int = 0
     """Chunks whose records are committed."""
-    records: dict[str, int] = {}
+    records: dict[str, int] = Field(default_factory=dict)
     """Records written, by kind."""
     indexed: int = 0
     index_failed: int = 0

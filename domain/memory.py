@@ -175,7 +175,8 @@ class RecordDraft(Frozen):
     status: Status = Status.STATE
     sources: tuple[Source, ...] = ()
     attributes: dict[str, str] = {}
-    """Fields of the kind's own schema: episodic `actor`, `event_type`; core `label`; procedural `when_to_use`, `steps`; vault `caption`."""
+    """Fields of the kind's own schema: episodic `actor`, `event_type`; core `label`; procedural `when_to_use`,
+    `steps`; vault `caption`."""
     degraded: str = ""
     """Why no frames can be made of it (`language:xx`, `code`, `no_words`), or empty."""
 
@@ -191,7 +192,8 @@ class IndexStatus(StrEnum):
 
 
 class Record(Frozen):
-    """A memory of the evidence plane, m = (i, k, y, tau_e, tau_m, rho, z) (paper Eq. 2); z lies beside it in the store."""
+    """A memory of the evidence plane, m = (i, k, y, tau_e, tau_m, rho, z) (paper Eq. 2); z lies beside it in the
+    store."""
 
     id: UUID
     user_id: str
@@ -242,7 +244,8 @@ class Arm(Frozen):
 
 
 class FrameDraft(Frozen):
-    """A frame as extracted: f = (p, arms, literals, tau_e, status) (paper Eq. 5). Arms name entities of the same extraction."""
+    """A frame as extracted: f = (p, arms, literals, tau_e, status) (paper Eq. 5). Arms name entities of the same
+    extraction."""
 
     predicate: str
     arms: tuple[Arm, ...]
@@ -262,7 +265,8 @@ class Extraction(Frozen):
 
 
 class Anchor(Frozen):
-    """A canonical participant of one user, a = (i, n, t, e, I_E, I_S) (paper Eq. 4); the name vector lies in its own table."""
+    """A canonical participant of one user, a = (i, n, t, e, I_E, I_S) (paper Eq. 4); the name vector lies in its own
+    table."""
 
     id: UUID
     user_id: str

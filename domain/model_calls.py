@@ -1,4 +1,5 @@
-"""Requests and answers of the model port: the calls marked * in Algorithm 1, each bounded by what the request offers."""
+"""Requests and answers of the model port: the calls marked * in Algorithm 1, each bounded by what the request
+offers."""
 
 from enum import StrEnum
 from typing import Generic, TypeVar

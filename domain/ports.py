@@ -1,4 +1,5 @@
-"""Ports: what the domain's steps need of the world. Each has one real adapter (two for the model) and one fake in tests."""
+"""Ports: what the domain's steps need of the world. Each has one real adapter (two for the model) and one fake in
+tests."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -65,7 +66,8 @@ class JobStore(Protocol):
     async def accept(self, new: NewInput, *, body_hash: str, now: datetime) -> Acceptance:
         """Store an input with its job in one transaction, in the user's arrival order.
 
-        The same request id with the same hash gives the job that exists; with another hash raises RequestConflict. Of the
+        The same request id with the same hash gives the job that exists; with another hash raises RequestConflict. Of
+        the
         messages, those whose id the user's session holds already (from another input) are not stored again.
         """
 
@@ -98,9 +100,7 @@ class JobStore(Protocol):
     async def fail_chunk(self, job_id: UUID, ordinal: int, *, step: str, reason: str) -> None:
         """Note that a chunk could not be written; the job will end as failed."""
 
-    async def set_state(
-        self, job_id: UUID, state: JobState, *, now: datetime, step: str = "", reason: str = ""
-    ) -> Job:
+    async def set_state(self, job_id: UUID, state: JobState, *, now: datetime, step: str = "", reason: str = "") -> Job:
         """Move a job. A terminal state sets finished_at; other moves clear it."""
 
     async def finish(self, job_id: UUID, *, now: datetime) -> Job:
@@ -184,13 +184,16 @@ class ModelCallStore(Protocol):
         answer: str | None,
         now: datetime,
     ) -> str | None:
-        """Add or update the audit row of a call; attempts add up. A recorded answer stays: returns the one now stored."""
+        """Add or update the audit row of a call; attempts add up. A recorded answer stays: returns the one now
+        stored."""
 
 
 class VaultStore(Protocol):
     """Sensitive verbatim values, sealed with AES-256-GCM under a key per user."""
 
-    async def seal(self, user_id: str, *, secret: str, caption: str, job_id: UUID, message_id: str, now: datetime) -> UUID:
+    async def seal(
+        self, user_id: str, *, secret: str, caption: str, job_id: UUID, message_id: str, now: datetime
+    ) -> UUID:
         """Store a value; the same value of the same user and message gives the same entry."""
 
     async def open(self, user_id: str, entry_id: UUID, *, accessor: str, now: datetime) -> str:
@@ -198,12 +201,15 @@ class VaultStore(Protocol):
 
 
 class GraphStore(Protocol):
-    """The provenance hypergraph. Reads and writes raise GraphUnavailable when the graph is broken, StoreUnavailable otherwise."""
+    """The provenance hypergraph. Reads and writes raise GraphUnavailable when the graph is broken, StoreUnavailable
+    otherwise."""
 
     async def resolve(self, user_id: str, keys: Sequence[str]) -> Mapping[str, Anchor]:
         """Anchors that own a key, as their own or as an alias, by the key asked."""
 
-    async def nearest(self, user_id: str, vectors: Sequence[Vector], *, limit: int, floor: float) -> list[tuple[AnchorHit, ...]]:
+    async def nearest(
+        self, user_id: str, vectors: Sequence[Vector], *, limit: int, floor: float
+    ) -> list[tuple[AnchorHit, ...]]:
         """For each vector the user's anchors with cosine of at least `floor`, best first, ties by id."""
 
     async def upsert(self, write: GraphWrite) -> GraphWritten:
@@ -224,12 +230,15 @@ class GraphStore(Protocol):
     async def adjacent_frames(
         self, user_id: str, anchor_ids: Sequence[UUID], *, predicates: Sequence[str], cap: int
     ) -> tuple[Frame, ...]:
-        """Frames of the anchors, filtered by predicate inside the database before the cap, in frame-id order; no predicate means all."""
+        """Frames of the anchors, filtered by predicate inside the database before the cap, in frame-id order; no
+        predicate means all."""
 
     async def degrees(self, user_id: str, anchor_ids: Sequence[UUID], *, ceiling: int) -> Mapping[UUID, int]:
         """How many arms end at each anchor, counted up to a ceiling."""
 
-    async def frame_similarities(self, user_id: str, frame_ids: Sequence[str], vector: Vector) -> Mapping[str, float]: ...
+    async def frame_similarities(
+        self, user_id: str, frame_ids: Sequence[str], vector: Vector
+    ) -> Mapping[str, float]: ...
 
     async def counts(self, user_id: str) -> GraphCounts: ...
 

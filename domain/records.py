@@ -12,9 +12,7 @@ VIEW_LIMIT = 20
 def records_of(chunk: Chunk, drafts: Mapping[MemoryKind, tuple[RecordDraft, ...]]) -> tuple[Record, ...]:
     """The records of a chunk, in the order of MemoryKind; ids depend on chunk, kind and position alone."""
     return tuple(
-        _record(chunk, draft, ordinal)
-        for kind in MemoryKind
-        for ordinal, draft in enumerate(drafts.get(kind, ()))
+        _record(chunk, draft, ordinal) for kind in MemoryKind for ordinal, draft in enumerate(drafts.get(kind, ()))
     )
 
 

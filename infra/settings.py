@@ -22,8 +22,12 @@ class Settings(BaseSettings):
     task_queue_prefix: str = Field("reverie", description="Prefix of the Temporal task queues.")
     api_host: str = Field("127.0.0.1", description="Address the API listens on.")
     api_port: int = Field(8321, description="Port of the API; 0 takes a free one.")
-    vault_key: SecretStr | None = Field(None, description="Master key of the vault, 32 bytes in base64; generated if unset.")
-    model_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; unset means the offline rules model.")
+    vault_key: SecretStr | None = Field(
+        None, description="Master key of the vault, 32 bytes in base64; generated if unset."
+    )
+    model_base_url: str | None = Field(
+        None, description="OpenAI-compatible endpoint; unset means the offline rules model."
+    )
     model_api_key: SecretStr = Field(SecretStr(""), description="Key for the model endpoint.")
     chat_model: str = Field("gpt-4.1-mini", description="Chat model of the endpoint.")
     embedding_model: str | None = Field(None, description="Embedding model of the endpoint; unset means local MiniLM.")
@@ -34,5 +38,7 @@ class Settings(BaseSettings):
     default_timezone: str = Field("UTC", description="Zone of users whose input names none.")
     max_message_characters: int = Field(1_000_000, ge=1, description="Longest text of one message.")
     max_input_messages: int = Field(5_000, ge=1, description="Most messages in one input.")
-    chunk_characters: int = Field(4_000, ge=200, description="Aim for the length of a chunk; turns are never cut below a sentence.")
+    chunk_characters: int = Field(
+        4_000, ge=200, description="Aim for the length of a chunk; turns are never cut below a sentence."
+    )
     chunk_turns: int = Field(8, ge=1, description="Most turns in a chunk.")

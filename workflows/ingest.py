@@ -44,9 +44,7 @@ class IngestWorkflow:
         chunks = request.chunks
         if request.next_chunk == 0:
             stage("writing")
-            prepared = await workflow.execute_activity_method(
-                WriteSteps.prepare, request.job, **self._options.database
-            )
+            prepared = await workflow.execute_activity_method(WriteSteps.prepare, request.job, **self._options.database)
             chunks = prepared.chunks
         until = min(request.next_chunk + CHUNKS_A_RUN, chunks)
         await asyncio.gather(*(self._chunk(request.job, ordinal) for ordinal in range(request.next_chunk, until)))

@@ -41,7 +41,10 @@ QUEUE_IDLE = timedelta(minutes=5)
 
 def _retries(attempts: int, longest: timedelta) -> RetryPolicy:
     return RetryPolicy(
-        initial_interval=timedelta(seconds=1), backoff_coefficient=2.0, maximum_interval=longest, maximum_attempts=attempts
+        initial_interval=timedelta(seconds=1),
+        backoff_coefficient=2.0,
+        maximum_interval=longest,
+        maximum_attempts=attempts,
     )
 
 

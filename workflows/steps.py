@@ -1,4 +1,5 @@
-"""How a workflow runs a step: the step's failure becomes a note in the evidence plane, never the end of the workflow."""
+"""How a workflow runs a step: the step's failure becomes a note in the evidence plane, never the end of the
+workflow."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar

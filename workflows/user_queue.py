@@ -1,7 +1,8 @@
 """One queue per user: the graph changes of a user's inputs, one at a time, in arrival order.
 
 The order itself lies in the evidence plane (each job's sequence number), so the queue holds no state: a lost wake-up, a
-restart or continue-as-new can't lose or reorder work. Work that changes a user's graph goes through here and nowhere else.
+restart or continue-as-new can't lose or reorder work. Work that changes a user's graph goes through here and nowhere
+else.
 """
 
 import asyncio

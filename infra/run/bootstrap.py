@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from api.search import Retriever
+from domain.intake import Limits
 from temporalio.client import Client
 
 from api.acceptor import Acceptor
-from api.search import Retriever
 from api.services import Services
 from domain.errors import ConfigurationError
-from domain.intake import Limits
 from domain.ports import Embedder, MemoryModel
 from infra.models.cached import CachedEmbedder
 from infra.models.minilm import MiniLM

@@ -46,9 +46,7 @@ logger = logging.getLogger(__name__)
 
 def runner() -> SandboxedWorkflowRunner:
     """The sandbox workflows run in."""
-    return SandboxedWorkflowRunner(
-        restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
-    )
+    return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 
 def workers(client: Client, services: Services, starter: WorkflowStarter) -> Sequence[Worker]:
