@@ -3,32 +3,56 @@
 Run by the user's queue, one at a time, so that inputs reach the graph in arrival order.
 """
 
+from collections.abc import Awaitable, Callable
+from typing import Any
+
 from temporalio import workflow
+from temporalio.workflow import ActivityConfig
 
 with workflow.unsafe.imports_passed_through():
     from activities.signatures import GraphSteps, JobSteps
-    from domain.messages import ChunkTask, IndexRequest, JobOutcome
+    from domain.errors import GraphUnavailable, StoreUnavailable
+    from domain.messages import ChunkTask, IndexRequest, JobOutcome, StepCount, StepFailure
     from workflows.policies import CHUNKS_A_RUN
     from workflows.steps import attempt, policies, stage
+
+
+BROKEN = (GraphUnavailable.type, StoreUnavailable.type)
+"""Reasons that hold for every chunk alike: the rest is given up at once instead of waiting through its retries."""
 
 
 @workflow.defn
 class IndexWorkflow:
     """A chunk that can't be indexed leaves its records marked and does not keep the next one waiting."""
 
+    def __init__(self) -> None:
+        self._options = policies()
+        self._broken = ""
+
     @workflow.run
     async def run(self, request: IndexRequest) -> JobOutcome:
         """Ends the job; its outcome counts what is in the graph and what is not."""
-        options = policies()
         if request.next_chunk == 0:
             stage("indexing")
         until = min(request.next_chunk + CHUNKS_A_RUN, request.chunks)
         for ordinal in range(request.next_chunk, until):
-            task = ChunkTask(job=request.job, ordinal=ordinal)
-            await attempt(GraphSteps.canonicalize, task, options.model, chunk=task, note=JobSteps.fail_index)
-            await attempt(GraphSteps.upsert, task, options.graph, chunk=task, note=JobSteps.fail_index)
+            await self._chunk(ChunkTask(job=request.job, ordinal=ordinal))
         if until < request.chunks:
             workflow.continue_as_new(request.model_copy(update={"next_chunk": until}))
-        outcome = await workflow.execute_activity_method(JobSteps.finish, request.job, **options.bookkeeping)
+        outcome = await workflow.execute_activity_method(JobSteps.finish, request.job, **self._options.bookkeeping)
         stage(outcome.state)
         return outcome
+
+    async def _chunk(self, task: ChunkTask) -> None:
+        await self._step(GraphSteps.canonicalize, task, self._options.model)
+        await self._step(GraphSteps.upsert, task, self._options.graph)
+
+    async def _step(self, step: Step, task: ChunkTask, options: ActivityConfig) -> None:
+        note = JobSteps.fail_index
+        if self._broken:
+            failure = StepFailure(chunk=task, step=step.__name__, reason=self._broken)
+            await workflow.execute_activity_method(note, failure, **self._options.bookkeeping)
+            return
+        result = await attempt(step, task, options, chunk=task, note=note)
+        if isinstance(result, StepFailure) and result.reason in BROKEN:
+            self._broken = result.reason

@@ -13,7 +13,16 @@ from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_
 with workflow.unsafe.imports_passed_through():
     from activities.signatures import GraphSteps, JobSteps, WriteSteps
     from domain.memory import MemoryKind
-    from domain.messages import ChunkTask, IngestRequest, JobFailure, JobOutcome, JobRef, StepCount, WriteTask
+    from domain.messages import (
+        ChunkTask,
+        IngestRequest,
+        JobFailure,
+        JobOutcome,
+        JobRef,
+        StepCount,
+        StepFailure,
+        WriteTask,
+    )
     from workflows.policies import CHUNKS_A_RUN, CHUNKS_AT_A_TIME
     from workflows.steps import attempt, policies, reason_of, stage
 
@@ -66,13 +75,15 @@ class IngestWorkflow:
         options = self._options
         note = JobSteps.fail_chunk
         routed = await attempt(WriteSteps.route, task, options.model, chunk=task, note=note)
-        if routed is None:
+        if isinstance(routed, StepFailure):
             return False
         for kind in sorted(routed.kinds, key=lambda kind: kind is not MemoryKind.VAULT):
             writing = WriteTask(chunk=task, kind=kind)
-            if await attempt(WriteSteps.write, writing, options.model, chunk=task, note=note) is None:
+            written = await attempt(WriteSteps.write, writing, options.model, chunk=task, note=note)
+            if isinstance(written, StepFailure):
                 return False
-        return await attempt(WriteSteps.commit, task, options.database, chunk=task, note=note) is not None
+        committed = await attempt(WriteSteps.commit, task, options.database, chunk=task, note=note)
+        return not isinstance(committed, StepFailure)
 
     async def _draft(self, step: Callable[[Any, ChunkTask], Awaitable[StepCount]], task: ChunkTask) -> None:
         """Extraction is fail-soft: the records stay, marked, and the rest of the chunk goes on."""

@@ -84,3 +84,8 @@ def queue(prefix: str, name: str) -> str:
 def fair(user_id: str) -> Priority:
     """Tenants take turns on a busy queue (needs matching.enableFairness on the server)."""
     return Priority(fairness_key=user_id)
+
+
+def workflow_id(prefix: str, kind: str, *parts: str) -> str:
+    """The id of a workflow: deployments that share a namespace don't meet."""
+    return "/".join((prefix, kind, *parts))

@@ -14,7 +14,7 @@ from domain.errors import Unavailable
 from domain.jobs import Job
 from domain.messages import IngestRequest, JobRef, UserQueueRequest
 from workflows.ingest import IngestWorkflow
-from workflows.policies import KIND, USER, WORKFLOW_QUEUE, fair, queue
+from workflows.policies import KIND, USER, WORKFLOW_QUEUE, fair, queue, workflow_id
 from workflows.steps import attributes
 from workflows.user_queue import UserQueueWorkflow
 
@@ -24,18 +24,18 @@ def reference(job: Job) -> JobRef:
     return JobRef(user_id=job.user_id, job_id=job.id, request_id=job.request_id)
 
 
-def ingest_id(job: Job) -> str:
-    """Workflow id of a job's ingest: one per attempt asked for, so that a retry of a completed run is a new one."""
-    base = f"ingest/{job.user_id}/{job.request_id}"
-    return base if job.attempt == 1 else f"{base}/{job.attempt}"
-
-
 class TemporalStarter:
     """WorkflowStarter over a Temporal client."""
 
     def __init__(self, client: Client, *, prefix: str) -> None:
         self._client = client
+        self._prefix = prefix
         self._queue = queue(prefix, WORKFLOW_QUEUE)
+
+    def ingest_id(self, job: Job) -> str:
+        """Workflow id of a job's ingest: one per attempt asked for, so that a retry of a completed run is a new one."""
+        attempt = () if job.attempt == 1 else (str(job.attempt),)
+        return workflow_id(self._prefix, "ingest", job.user_id, job.request_id, *attempt)
 
     async def start_ingest(self, job: Job) -> None:
         """Raises Unavailable when Temporal can't be reached: the job stays `accepted` and is started later."""
@@ -43,7 +43,7 @@ class TemporalStarter:
             await self._client.start_workflow(
                 IngestWorkflow.run,
                 IngestRequest(job=reference(job)),
-                id=ingest_id(job),
+                id=self.ingest_id(job),
                 task_queue=self._queue,
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
@@ -81,7 +81,7 @@ class TemporalStarter:
             await self._client.start_workflow(
                 UserQueueWorkflow.run,
                 UserQueueRequest(user_id=user_id),
-                id=f"queue/{user_id}",
+                id=workflow_id(self._prefix, "queue", user_id),
                 task_queue=self._queue,
                 start_signal="wake",
                 search_attributes=TypedSearchAttributes(pairs),
@@ -92,7 +92,7 @@ class TemporalStarter:
             raise _unavailable(error) from error
 
     def _handle(self, job: Job) -> WorkflowHandle[IngestWorkflow, object]:
-        return self._client.get_workflow_handle_for(IngestWorkflow.run, ingest_id(job))
+        return self._client.get_workflow_handle_for(IngestWorkflow.run, self.ingest_id(job))
 
 
 def _unavailable(error: RPCError) -> Unavailable:

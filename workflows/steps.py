@@ -16,9 +16,14 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+def prefix() -> str:
+    """The deployment's prefix, which names its queues and workflows."""
+    return workflow.info().task_queue.removesuffix(f"-{WORKFLOW_QUEUE}")
+
+
 def policies() -> Policies:
-    """The options of the queue prefix this workflow runs under."""
-    return Policies(workflow.info().task_queue.removesuffix(f"-{WORKFLOW_QUEUE}"))
+    """The options of this deployment's steps."""
+    return Policies(prefix())
 
 
 def attributes(job: JobRef, kind: str) -> TypedSearchAttributes:
@@ -52,8 +57,8 @@ async def attempt(
     *,
     chunk: ChunkTask,
     note: Callable[[Any, StepFailure], Awaitable[None]],
-) -> R | None:
-    """Run a chunk's step; when its retries are spent, have `note` keep why and return None. Cancellation passes."""
+) -> R | StepFailure:
+    """Run a chunk's step; when its retries are spent, have `note` keep why and return that. Cancellation passes."""
     try:
         return await workflow.execute_activity_method(step, task, **options)
     except ActivityError as error:
@@ -61,4 +66,4 @@ async def attempt(
             raise
         failure = StepFailure(chunk=chunk, step=step.__name__, reason=reason_of(error))
     await workflow.execute_activity_method(note, failure, **policies().bookkeeping)
-    return None
+    return failure

@@ -15,8 +15,8 @@ with workflow.unsafe.imports_passed_through():
     from activities.signatures import JobSteps
     from domain.messages import IndexRequest, JobFailure, JobRef, UserQueueRequest
     from workflows.index import IndexWorkflow
-    from workflows.policies import QUEUE_CHECK, QUEUE_IDLE
-    from workflows.steps import attributes, policies
+    from workflows.policies import QUEUE_CHECK, QUEUE_IDLE, workflow_id
+    from workflows.steps import attributes, policies, prefix
 
 
 @workflow.defn
@@ -61,7 +61,7 @@ class UserQueueWorkflow:
             await workflow.execute_child_workflow(
                 IndexWorkflow.run,
                 IndexRequest(job=job, chunks=chunks),
-                id=f"index/{job.user_id}/{job.request_id}",
+                id=workflow_id(prefix(), "index", job.user_id, job.request_id),
                 search_attributes=attributes(job, "index"),
                 static_summary=f"Index {chunks} chunks",
             )
