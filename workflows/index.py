@@ -17,6 +17,8 @@ with workflow.unsafe.imports_passed_through():
     from workflows.steps import attempt, policies, stage
 
 
+Step = Callable[[Any, ChunkTask], Awaitable[StepCount]]
+
 BROKEN = (GraphUnavailable.type, StoreUnavailable.type)
 """Reasons that hold for every chunk alike: the rest is given up at once instead of waiting through its retries."""
 
