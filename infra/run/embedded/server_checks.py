@@ -177,7 +177,7 @@ def check_temporal(settings: Settings) -> tuple[Check, ...]:
                 name="Temporal",
                 ok=False,
                 detail=f"no answer from {existing_temporal(settings)} ({type(error).__name__})",
-                fix="start the server; check REVERIE_TEMPORAL_ADDRESS (host:port) and its TLS and key settings (TEMPORAL_*)",
+                fix="start the server; check REVERIE_TEMPORAL_ADDRESS (host:port), and TEMPORAL_* for TLS and keys",
             ),
         )
 

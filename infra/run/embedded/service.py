@@ -1,5 +1,6 @@
 """The worker and the API as parts of the stack: Python modules run as children, ready when they answer."""
 
+import asyncio
 import os
 import signal
 import sys
@@ -8,19 +9,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import httpx
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.service import RPCError
 
 from domain.errors import Unavailable
 from infra.run.embedded.process import ChildProcess
+from infra.settings import Settings
+from infra.temporal import connect
 
 START_TIMEOUT_SECONDS = 120.0
-READY_FILE_VARIABLE = "REVERIE_READY_FILE"
-"""Environment variable with the path a child touches once it is at work."""
+_PROBE_SECONDS = 0.2
 
 
 class ServicePart:
     """`python -m module`, told its settings by the environment.
 
-    `probe` says whether a running child is ready; it is asked until it says so.
+    `probe` is given the child's process id and says whether it is ready; it is asked until it says so.
     """
 
     def __init__(
@@ -30,13 +36,12 @@ class ServicePart:
         *,
         data_dir: Path,
         environment: Mapping[str, str],
-        probe: Callable[[], bool] | None = None,
+        probe: Callable[[int], bool],
     ) -> None:
         self.name = name
         self._module = module
-        self._ready_file = data_dir / "run" / f"{name}.ready"
-        self._environment = {**environment, READY_FILE_VARIABLE: str(self._ready_file)}
-        self._probe = probe or self._ready_file.exists
+        self._environment = environment
+        self._probe = probe
         self._process = ChildProcess(name, data_dir=data_dir, stop_signal=signal.SIGTERM)
 
     @property
@@ -53,13 +58,12 @@ class ServicePart:
 
     def start(self) -> None:
         """Start and wait until ready. Unavailable when it ends or stays silent; its log says why."""
-        self._ready_file.unlink(missing_ok=True)
         self._process.spawn([sys.executable, "-m", self._module], environment={**os.environ, **self._environment})
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
-        while self._process.is_running() and time.monotonic() < deadline:
-            if self._probe():
+        while (pid := self._process.pid) is not None and time.monotonic() < deadline:
+            if self._probe(pid):
                 return
-            time.sleep(0.05)
+            time.sleep(_PROBE_SECONDS)
         code = self._process.exit_code
         self._process.stop()
         how = f"ended with code {code}" if code is not None else f"was not ready after {START_TIMEOUT_SECONDS:.0f} s"
@@ -80,3 +84,26 @@ def answers_http(url: str) -> bool:
         return httpx.get(url, timeout=5.0).is_success
     except httpx.TransportError:
         return False
+
+
+def polls(settings: Settings, task_queue: str, pid: int) -> bool:
+    """Whether the process of that id takes tasks from a queue, as Temporal sees it. Not for a running event loop.
+
+    A worker's identity begins with its process id, by the client's default.
+    """
+    try:
+        identities = asyncio.run(_pollers(settings, task_queue))
+    except (Unavailable, RPCError):
+        return False
+    return any(identity.startswith(f"{pid}@") for identity in identities)
+
+
+async def _pollers(settings: Settings, task_queue: str) -> list[str]:
+    client = await connect(settings)
+    request = DescribeTaskQueueRequest(
+        namespace=client.namespace,
+        task_queue=TaskQueue(name=task_queue),
+        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+    )
+    answer = await client.workflow_service.describe_task_queue(request)
+    return [poller.identity for poller in answer.pollers]

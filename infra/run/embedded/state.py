@@ -51,6 +51,7 @@ class DirectoryHeld(ConfigurationError):
     """Another process runs its stack in this data directory."""
 
     type = "directory_held"
+    advice = "use that stack, or end it with Ctrl-C in its terminal; REVERIE_DATA_DIR names another directory"
 
 
 @contextmanager

@@ -18,10 +18,11 @@ from infra.run.embedded.namespace import existing_temporal
 from infra.run.embedded.postgres import EmbeddedPostgres
 from infra.run.embedded.process import free_port
 from infra.run.embedded.server_checks import require_database, require_temporal
-from infra.run.embedded.service import ServicePart, answers_http
+from infra.run.embedded.service import ServicePart, answers_http, polls
 from infra.run.embedded.state import StackState, held, write_state
 from infra.run.embedded.temporal import EmbeddedTemporal
 from infra.settings import Settings
+from workflows.policies import WORKFLOW_QUEUE, queue
 
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
@@ -31,6 +32,7 @@ STEADY_SECONDS = 60.0
 """A part that ran this long has recovered: its next pause is the first again."""
 
 _WATCH_SECONDS = 0.2
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
 
 Say = Callable[[str], None]
 
@@ -96,16 +98,10 @@ class Stack:
         return {watched.name: watched.part for watched in self._watched}
 
     def start(self) -> StackState:
-        """Start all parts in order and wait for each. ConfigurationError or Unavailable says which one failed and why."""
+        """Start all parts in order and wait for each. ConfigurationError or Unavailable says what failed, and why."""
         database_url = self._start_database()
         temporal_address, ui_url = self._start_temporal()
-        environment = {
-            "REVERIE_DATA_DIR": str(self._data_dir),
-            "REVERIE_DATABASE_URL": database_url,
-            "REVERIE_TEMPORAL_ADDRESS": temporal_address,
-            "REVERIE_TEMPORAL_NAMESPACE": self._settings.temporal_namespace,
-        }
-        api_url = self._start_services(environment) if self._services else None
+        api_url = self._start_services(database_url, temporal_address) if self._services else None
         state = StackState(
             database_url=SecretStr(database_url),
             temporal_address=temporal_address,
@@ -150,21 +146,27 @@ class Stack:
         self._start_part("temporal", server)
         return server.address, server.ui_url
 
-    def _start_services(self, environment: Mapping[str, str]) -> str:
-        self._start_part(
-            "worker", ServicePart("worker", "infra.run.worker", data_dir=self._data_dir, environment=environment)
-        )
-        host, port = self._settings.api_host, self._settings.api_port or free_port()
-        url = f"http://{host}:{port}"
-        address = {"REVERIE_API_HOST": host, "REVERIE_API_PORT": str(port)}
-        api = ServicePart(
-            "api",
-            "infra.run.server",
-            data_dir=self._data_dir,
-            environment={**environment, **address},
-            probe=lambda: answers_http(f"{url}/healthz"),
-        )
-        self._start_part("api", api)
+    def _start_services(self, database_url: str, temporal_address: str) -> str:
+        """Worker, then API; returns the API's address. Both find the servers by their environment."""
+        settings = self._settings.model_copy(update={"temporal_address": temporal_address})
+        host, port = settings.api_host, settings.api_port or free_port()
+        environment = {
+            "REVERIE_DATA_DIR": str(self._data_dir),
+            "REVERIE_DATABASE_URL": database_url,
+            "REVERIE_TEMPORAL_ADDRESS": temporal_address,
+            "REVERIE_TEMPORAL_NAMESPACE": settings.temporal_namespace,
+            "REVERIE_API_HOST": host,
+            "REVERIE_API_PORT": str(port),
+        }
+        url = f"http://{'127.0.0.1' if host in _EVERYWHERE else host}:{port}"
+        tasks = queue(settings.task_queue_prefix, WORKFLOW_QUEUE)
+        probes: Mapping[str, tuple[str, Callable[[int], bool]]] = {
+            "worker": ("infra.run.worker", lambda pid: polls(settings, tasks, pid)),
+            "api": ("infra.run.server", lambda _: answers_http(f"{url}/healthz")),
+        }
+        for name, (module, probe) in probes.items():
+            part = ServicePart(name, module, data_dir=self._data_dir, environment=environment, probe=probe)
+            self._start_part(name, part)
         return url
 
     def _start_part(self, name: str, part: Part) -> None:
