@@ -53,7 +53,7 @@ def test_start_while_running_changes_nothing(postgres_server: EmbeddedPostgres) 
 
 
 def test_listens_on_loopback_alone(postgres_server: EmbeddedPostgres) -> None:
-    assert _listening(postgres_server.pid) == {"127.0.0.1"}
+    assert listening(postgres_server.pid) == {"127.0.0.1"}
 
 
 @pytest.mark.parametrize("password", ["", "wrong"])
@@ -105,7 +105,8 @@ def _kept(url: str) -> list[tuple[int]]:
         return connection.execute("SELECT n FROM kept").fetchall()
 
 
-def _listening(pid: int | None) -> set[str]:
+def listening(pid: int | None) -> set[str]:
+    """Addresses a process listens on."""
     assert pid is not None
     connections = psutil.Process(pid).net_connections("all")
     return {connection.laddr.ip for connection in connections if connection.status == psutil.CONN_LISTEN}

@@ -96,7 +96,7 @@ async def _ensure_retention(client: Client) -> None:
 
 async def _ensure_search_attributes(client: Client, deadline: float) -> None:
     """Add them, and wait until the server lists them: a start that names an unknown attribute is refused."""
-    missing = await missing_search_attributes(client)
+    missing = await _settled(client, deadline)
     if missing:
         keyword = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
         await client.operator_service.add_search_attributes(
@@ -104,6 +104,17 @@ async def _ensure_search_attributes(client: Client, deadline: float) -> None:
         )
     while await missing_search_attributes(client):
         await _pause(deadline, "the search attributes")
+
+
+async def _settled(client: Client, deadline: float) -> tuple[str, ...]:
+    """The missing attributes, once the server's caches know a namespace that was just made."""
+    while True:
+        try:
+            return await missing_search_attributes(client)
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:
+                raise
+            await _pause(deadline, f"namespace {client.namespace}")
 
 
 async def _pause(deadline: float, what: str) -> None:
