@@ -8,7 +8,7 @@ ms.
 import itertools
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
@@ -69,14 +69,26 @@ def template_database(postgres_server: EmbeddedPostgres) -> str:
 
 
 @pytest.fixture
-def database_url(postgres_server: EmbeddedPostgres, template_database: str) -> Iterator[str]:
-    """A database of the test's own, migrated and empty; dropped after it, whoever is still connected."""
-    name = f"reverie_test_{next(_numbers)}"
-    _administer(postgres_server.url, "CREATE DATABASE {} TEMPLATE {}", name, template_database)
-    url = with_database(postgres_server.url, name)
-    prepare_database(url)  # a database's own settings aren't copied with it
-    yield url
-    _administer(postgres_server.url, "DROP DATABASE {} WITH (FORCE)", name)
+def make_database(postgres_server: EmbeddedPostgres, template_database: str) -> Iterator[Callable[[], str]]:
+    """Makes databases, migrated and empty; they are dropped after the test, whoever is still connected."""
+    names: list[str] = []
+
+    def make() -> str:
+        names.append(f"reverie_test_{next(_numbers)}")
+        _administer(postgres_server.url, "CREATE DATABASE {} TEMPLATE {}", names[-1], template_database)
+        url = with_database(postgres_server.url, names[-1])
+        prepare_database(url)  # a database's own settings aren't copied with it
+        return url
+
+    yield make
+    for name in names:
+        _administer(postgres_server.url, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture
+def database_url(make_database: Callable[[], str]) -> str:
+    """A database of the test's own."""
+    return make_database()
 
 
 @pytest.fixture
