@@ -12,7 +12,7 @@ SESSIONS = (
             "Ines: I moved to Porto last week with my brother Rafael.",
             "Bruno: Great! Did you find a flat near the river?",
             "Ines: Yes, we rented a flat in Ribeira for 850 euros a month.",
-            "Bruno: I am reading \"The Lighthouse Keeper\" on the train to Braga.",
+            'Bruno: I am reading "The Lighthouse Keeper" on the train to Braga.',
             "Ines: Rafael adopted a cat called Mostarda yesterday.",
             "Bruno: My sister Clara has three dogs and a parrot.",
             "Ines: I will run the half marathon in Lisbon on 11 May.",

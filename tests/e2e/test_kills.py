@@ -81,4 +81,3 @@ async def test_an_input_accepted_while_temporal_is_away_is_started_later(
         for session in sessions():
             await finished(services, USER, job_id(USER, session.request_id))
         assert await state_of(services) == clean_state
-
