@@ -1,4 +1,5 @@
-"""A deployment for one test: its own database and workflow prefix on the session's servers, and worker processes to kill."""
+"""A deployment for one test: its own database and workflow prefix on the session's servers, and worker processes to
+kill."""
 
 import asyncio
 import os
@@ -14,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
+from domain.intake import InputIn, MessageIn
 from temporalio.client import Client
 
 from api.services import Services
-from domain.intake import InputIn, MessageIn
 from domain.jobs import Job
 from domain.ports import WorkflowStarter
 from infra.run.bootstrap import connect

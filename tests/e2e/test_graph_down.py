@@ -1,4 +1,5 @@
-"""The graph is only an index: gone or locked, it costs no record, and a retry fills it (invariant 4, cases 5 and 41)."""
+"""The graph is only an index: gone or locked, it costs no record, and a retry fills it (invariant 4, cases 5 and
+41)."""
 
 import asyncio
 from collections.abc import Iterator

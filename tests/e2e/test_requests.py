@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 import uvicorn
-
 from api.app import create_app
+
 from api.services import Services
 from domain.errors import RequestConflict
 from tests.e2e.conftest import Deploy
@@ -81,7 +81,7 @@ async def _once(deploy: Deploy) -> tuple[str, str]:
 async def _api(services: Services) -> AsyncIterator[int]:
     server = uvicorn.Server(uvicorn.Config(create_app(services), port=0, log_config=None))
     serving = asyncio.create_task(server.serve())
-    while not server.started:
+    while not server.started:  # noqa: ASYNC110  (the server offers no event to wait for)
         await asyncio.sleep(0.01)
     yield server.servers[0].sockets[0].getsockname()[1]
     server.should_exit = True

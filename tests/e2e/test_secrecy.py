@@ -1,4 +1,5 @@
-"""No memory text and no secret outside Postgres: not in histories, search attributes, summaries or logs (invariant 7)."""
+"""No memory text and no secret outside Postgres: not in histories, search attributes, summaries or logs (invariant
+7)."""
 
 import base64
 import json
