@@ -1,0 +1,1 @@
+"""One module a step; `revision` names it, `down_revision` the step before."""
