@@ -41,7 +41,7 @@ def _pieces(lines: Iterable[Line], limit: int) -> Iterator[tuple[int, str]]:
 
 
 def _paragraphs(lines: Iterable[Line], limit: int) -> Iterator[tuple[int, str]]:
-    """Runs of lines with the blank ones after them, verbatim; a run that is too long is cut at lines, then at spaces."""
+    """Runs of lines with the blank ones after them, verbatim; one that is too long is cut at lines, then at spaces."""
     start, held, blank = 1, "", False
     for line in lines:
         if (blank and line.text.strip()) or len(held) + len(line.text) + 1 > limit:

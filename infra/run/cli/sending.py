@@ -1,0 +1,122 @@
+"""Handing inputs to the memory and waiting for their jobs: in order, with a bounded number in flight."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+from uuid import UUID
+
+from api.services import Services
+from domain.intake import InputIn
+from domain.jobs import Job, JobState
+
+IN_FLIGHT = 64
+"""Accepted inputs whose jobs have not ended, at most; the rest of a large file waits on this side."""
+
+POLL_SECONDS = 0.5
+"""How often the jobs in flight are looked at: one page of a user's jobs, whatever their number."""
+
+
+@dataclass
+class Delivery:
+    """What has become of the inputs so far; jobs in the order of acceptance."""
+
+    offered_inputs: int
+    offered_turns: int
+    started: float = field(default_factory=time.monotonic)
+    jobs: dict[UUID, Job] = field(default_factory=dict)
+    turns: dict[UUID, int] = field(default_factory=dict)
+    """Turns offered by job."""
+    created: set[UUID] = field(default_factory=set)
+    """Jobs that this run made; the others were there before."""
+    open: set[UUID] = field(default_factory=set)
+    """Jobs that have not ended."""
+
+    def put(self, job: Job) -> None:
+        """Note a job's present state."""
+        self.jobs[job.id] = job
+        if job.terminal:
+            self.open.discard(job.id)
+        else:
+            self.open.add(job.id)
+
+    @property
+    def accepted_turns(self) -> int:
+        """Turns handed over, new or not."""
+        return sum(self.turns.values())
+
+    @property
+    def new_turns(self) -> int:
+        """Turns that this run stored: those of its own jobs, less the messages the session held already."""
+        return sum(self.jobs[job].messages for job in self.created)
+
+    @property
+    def done_turns(self) -> int:
+        """Turns whose records are committed, by the chunks of their jobs."""
+        return sum(_done(job, self.turns[key]) for key, job in self.jobs.items())
+
+    @property
+    def failed_jobs(self) -> tuple[Job, ...]:
+        """Jobs that ended without completing."""
+        return tuple(job for job in self.jobs.values() if job.state in (JobState.FAILED, JobState.CANCELLED))
+
+    @property
+    def seconds(self) -> float:
+        """Since the first input was offered."""
+        return time.monotonic() - self.started
+
+
+class Watcher(Protocol):
+    """Told of every change."""
+
+    def update(self, delivery: Delivery) -> None: ...
+
+
+async def deliver(
+    services: Services, inputs: Sequence[InputIn], *, watcher: Watcher, wait: bool, delivery: Delivery | None = None
+) -> Delivery:
+    """Accept the inputs in order; with `wait`, until every job has ended. An accepted input outlives this process.
+
+    `delivery` is filled as the work goes on, so that a caller who is interrupted still knows what was accepted.
+    """
+    state = delivery or new_delivery(inputs)
+    for value in inputs:
+        while wait and len(state.open) >= IN_FLIGHT:
+            await _poll(services, state, watcher)
+        acceptance = await services.acceptor.accept(value)
+        job = acceptance.job
+        state.put(job)
+        state.turns[job.id] = len(value.messages)
+        if acceptance.created:
+            state.created.add(job.id)
+        watcher.update(state)
+    while wait and state.open:
+        await _poll(services, state, watcher)
+    return state
+
+
+def new_delivery(inputs: Sequence[InputIn]) -> Delivery:
+    """Nothing accepted yet."""
+    return Delivery(offered_inputs=len(inputs), offered_turns=sum(len(value.messages) for value in inputs))
+
+
+async def _poll(services: Services, state: Delivery, watcher: Watcher) -> None:
+    await asyncio.sleep(POLL_SECONDS)
+    for user_id in sorted({state.jobs[key].user_id for key in state.open}):
+        await _refresh(services, state, user_id)
+    watcher.update(state)
+
+
+async def _refresh(services: Services, state: Delivery, user_id: str) -> None:
+    """Look at one user's open jobs: the newest page shows them all unless others write at the same time."""
+    page = {job.id: job for job in await services.jobs.jobs(user_id, limit=IN_FLIGHT)}
+    for key in sorted(state.open):
+        if state.jobs[key].user_id == user_id:
+            state.put(page.get(key) or await services.jobs.job(user_id, key))
+
+
+def _done(job: Job, turns: int) -> int:
+    if job.terminal or job.state is JobState.EXTRACTED:
+        return turns
+    return turns * job.chunks_done // job.chunks if job.chunks else 0
