@@ -16,7 +16,7 @@ Connection = psycopg.AsyncConnection[DictRow]
 CHECKOUT_SECONDS = 15.0
 """Longest wait for a free connection."""
 RECONNECT_SECONDS = 5.0
-"""How long one attempt to connect goes on; the next checkout makes a new attempt, so that a restart is noticed at once."""
+"""How long one attempt to connect goes on; the next checkout makes a new one, so a restart is noticed at once."""
 SESSION_OPTIONS = "-c search_path=public,ag_catalog -c TimeZone=UTC"
 """public first, or new tables would land in ag_catalog."""
 
@@ -60,8 +60,8 @@ class Database:
     async def transaction(self) -> AsyncIterator[Connection]:
         """A connection in a transaction: committed at the end, rolled back on an error.
 
-        Raises StoreUnavailable for every error of the database; a connection that is lost in the middle is dropped from the
-        pool, and one that was lost before is replaced at checkout.
+        Raises StoreUnavailable for every error of the database. A connection that is lost in the middle is dropped from
+        the pool, and one that was lost before is replaced at checkout.
         """
         try:
             async with self._pool.connection() as connection:

@@ -47,7 +47,7 @@ ORDER BY j.sequence DESC LIMIT %(limit)s
 JOBS_UNSTARTED = (
     SELECT_JOB
     + """
-WHERE j.state = 'accepted' AND j.accepted_at < %s ORDER BY j.accepted_at, j.id LIMIT %s
+WHERE j.state = 'accepted' AND j.waiting_since < %s ORDER BY j.waiting_since, j.id LIMIT %s
 """
 )
 
@@ -61,9 +61,10 @@ WHERE m.user_id = %s AND m.session_id = %s AND m.message_id = ANY(%s)
 
 INSERT_JOB = """
 INSERT INTO jobs (id, user_id, request_id, body_hash, sequence, state, session_id, form, title, timezone, time_source,
-                  sanitized, messages, chunks, step, reason, attempt, accepted_at)
+                  sanitized, messages, chunks, step, reason, attempt, accepted_at, waiting_since)
 SELECT %(id)s, %(user_id)s, %(request_id)s, %(body_hash)s, coalesce(max(sequence), 0) + 1, 'accepted', %(session_id)s,
-       %(form)s, %(title)s, %(timezone)s, %(time_source)s, %(sanitized)s, %(messages)s, 0, '', '', 1, %(now)s
+       %(form)s, %(title)s, %(timezone)s, %(time_source)s, %(sanitized)s, %(messages)s, 0, '', '', 1, %(now)s,
+       %(now)s
 FROM jobs WHERE user_id = %(user_id)s
 """
 
@@ -117,7 +118,8 @@ WHERE job_id = %s AND NOT committed ORDER BY failed_step = '', ordinal LIMIT 1
 """
 
 REOPEN_JOB = """
-UPDATE jobs SET state = 'accepted', step = '', reason = '', finished_at = NULL, attempt = attempt + 1
+UPDATE jobs SET state = 'accepted', step = '', reason = '', finished_at = NULL, attempt = attempt + 1,
+                waiting_since = %s
 WHERE id = %s AND state = ANY(%s) RETURNING id
 """
 CLEAR_CHUNKS = "UPDATE chunks SET failed_step = '', failed_reason = '' WHERE job_id = %s AND failed_step <> ''"
@@ -146,8 +148,9 @@ class PostgresJobs:
     async def accept(self, new: NewInput, *, body_hash: str, now: datetime) -> Acceptance:
         """Store an input with its job and return it, or the job that the request made before.
 
-        A message that the session holds already is dropped if its content is the same (speaker, text, captions, and the time
-        where both were given one); RequestConflict if it differs, or if the request id was used for another body.
+        A message that the session holds already is dropped if its content is the same (speaker, text, captions, and
+        the time where both were given one); RequestConflict if it differs, or if the request id was used for another
+        body.
         """
         async with self._database.transaction() as connection:
             await connection.execute(LOCK_USER, (new.user_id,))
@@ -173,7 +176,7 @@ class PostgresJobs:
         return await self._jobs(JOBS_PAGE, {"user": user_id, "before": before, "limit": limit})
 
     async def unstarted(self, *, before: datetime, limit: int = 100) -> tuple[Job, ...]:
-        """Jobs still `accepted` that arrived before a time, oldest first."""
+        """Jobs still `accepted` that arrived, or were reopened, before a time; oldest first."""
         return await self._jobs(JOBS_UNSTARTED, (before, limit))
 
     async def _jobs(self, statement: str, arguments: Any) -> tuple[Job, ...]:
@@ -270,7 +273,7 @@ class PostgresJobs:
     async def reopen(self, job_id: UUID, *, now: datetime) -> Job:
         """Make a terminal job `accepted` again, one attempt later; any other is returned as it is. Raises NotFound."""
         async with self._database.transaction() as connection:
-            cursor = await connection.execute(REOPEN_JOB, (job_id, _TERMINAL))
+            cursor = await connection.execute(REOPEN_JOB, (now, job_id, _TERMINAL))
             if await cursor.fetchone() is not None:
                 await connection.execute(CLEAR_CHUNKS, (job_id,))
                 await connection.execute(RETRY_RECORDS, (job_id,))
@@ -311,7 +314,7 @@ async def _insert(connection: Connection, new: NewInput, *, body_hash: str, now:
 
 
 async def _fresh_messages(connection: Connection, new: NewInput) -> list[Message]:
-    """The messages that neither the session nor an earlier place of this input holds; RequestConflict if one differs."""
+    """Messages that neither the session nor an earlier place of this input holds. RequestConflict if one differs."""
     ids = [message.id for message in new.messages]
     cursor = await connection.execute(KNOWN_MESSAGES, (new.user_id, new.session_id, ids))
     given = new.time_source is TimeSource.GIVEN

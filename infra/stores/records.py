@@ -22,13 +22,15 @@ FROM records r
 """
 
 INSERT_RECORD = """
-INSERT INTO records (id, user_id, kind, title, text, event_start, event_end, event_granularity, event_clock, mention_time,
-                     status, input_id, chunk_id, session_id, ordinal, sources, attributes, degraded, version, index_status,
-                     index_step, index_reason)
-VALUES (%(id)s, %(user_id)s, %(kind)s, %(title)s, %(text)s, %(event_start)s, %(event_end)s, %(event_granularity)s,
-        %(event_clock)s, %(mention_time)s, %(status)s, %(input_id)s, %(chunk_id)s, %(session_id)s, %(ordinal)s, %(sources)s,
-        %(attributes)s, %(degraded)s, %(version)s, %(index_status)s, %(index_step)s, %(index_reason)s)
-ON CONFLICT (id) DO NOTHING
+INSERT INTO records (
+    id, user_id, kind, title, text, event_start, event_end, event_granularity, event_clock, mention_time, status,
+    input_id, chunk_id, session_id, ordinal, sources, attributes, degraded, version, index_status, index_step,
+    index_reason
+) VALUES (
+    %(id)s, %(user_id)s, %(kind)s, %(title)s, %(text)s, %(event_start)s, %(event_end)s, %(event_granularity)s,
+    %(event_clock)s, %(mention_time)s, %(status)s, %(input_id)s, %(chunk_id)s, %(session_id)s, %(ordinal)s, %(sources)s,
+    %(attributes)s, %(degraded)s, %(version)s, %(index_status)s, %(index_step)s, %(index_reason)s
+) ON CONFLICT (id) DO NOTHING
 """
 
 INSERT_VECTOR = """
@@ -40,14 +42,12 @@ ON CONFLICT DO NOTHING
 RECORD_OF_USER = SELECT_RECORD + "WHERE r.id = %s AND r.user_id = %s"
 RECORDS_OF_USER = SELECT_RECORD + "WHERE r.id = ANY(%s) AND r.user_id = %s"
 RECORDS_OF_CHUNK = SELECT_RECORD + "WHERE r.chunk_id = %s ORDER BY r.kind, r.ordinal"
-RECORDS_PAGE = (
-    SELECT_RECORD
-    + """
-WHERE r.user_id = %(user)s AND (%(kinds)s::text[] IS NULL OR r.kind = ANY(%(kinds)s))
-  AND r.position > coalesce((SELECT position FROM records WHERE id = %(after)s AND user_id = %(user)s), 0)
+POSITION = "SELECT position FROM records WHERE id = %s AND user_id = %s"
+PAGE = """
+WHERE r.user_id = %(user)s AND (%(kinds)s::text[] IS NULL OR r.kind = ANY(%(kinds)s)) AND r.position > %(position)s
 ORDER BY r.position LIMIT %(limit)s
 """
-)
+RECORDS_PAGE = SELECT_RECORD + PAGE
 
 RECORDS_VIEW = """
 SELECT title, text FROM records WHERE user_id = %s AND kind = %s ORDER BY mention_time DESC, id LIMIT %s
@@ -127,8 +127,8 @@ CHECKSUM_ROWS = (
     """,
     """
     SELECT jsonb_build_array('record', id, user_id, kind, title, text, event_start, event_end, event_granularity,
-                             event_clock, mention_time, status, input_id, chunk_id, session_id, ordinal, sources, attributes,
-                             degraded, version, index_status, index_step, index_reason)::text AS row
+                             event_clock, mention_time, status, input_id, chunk_id, session_id, ordinal, sources,
+                             attributes, degraded, version, index_status, index_step, index_reason)::text AS row
     FROM records WHERE %(user)s::text IS NULL OR user_id = %(user)s ORDER BY id
     """,
     """
@@ -189,7 +189,9 @@ class PostgresRecords:
         self, user_id: str, *, kinds: Sequence[MemoryKind] = (), after: UUID | None = None, limit: int = 50
     ) -> tuple[Record, ...]:
         """In the order of insertion, which later writes do not shift. No kind means all of them."""
-        values = {"user": user_id, "kinds": _names(kinds) or None, "after": after, "limit": limit}
+        position = await self._rows(POSITION, (after, user_id))
+        start = position[0]["position"] if position else 0
+        values = {"user": user_id, "kinds": _names(kinds) or None, "position": start, "limit": limit}
         return tuple(_record(row) for row in await self._rows(RECORDS_PAGE, values))
 
     async def view(self, user_id: str, kind: MemoryKind, *, limit: int) -> tuple[RecordView, ...]:
@@ -230,7 +232,7 @@ class PostgresRecords:
     async def search_direct(
         self, user_id: str, *, vector: Vector, words: Sequence[str], kinds: Sequence[MemoryKind], limit: int
     ) -> tuple[UUID, ...]:
-        """The user's rows by vector and by full text, fused by reciprocal rank, ties by id. No kind means all of them."""
+        """The user's rows by vector and by full text, fused by reciprocal rank, ties by id. No kind means all."""
         scope = {"user": user_id, "kinds": _names(kinds or tuple(MemoryKind)), "limit": limit}
         near = await self._ids(SEARCH_VECTORS, {**scope, "vector": Embedding(vector)})
         said = await self._ids(SEARCH_WORDS, {**scope, "words": list(words)})

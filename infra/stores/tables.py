@@ -1,7 +1,7 @@
 """The evidence plane's tables and the graph's side tables: the schema of record that the migrations must arrive at.
 
-The stores speak SQL of their own to these tables; nothing loads or saves through these classes. The graph's own label tables
-belong to Apache AGE (schema `memory`) and stand in the migrations.
+The stores speak SQL of their own to these tables; nothing loads or saves through these classes. The graph's own label
+tables belong to Apache AGE (schema `memory`) and stand in the migrations.
 """
 
 from datetime import date, datetime
@@ -49,8 +49,12 @@ def _json() -> Any:
 
 
 def _vector() -> Any:
-    """Of the embedder's dimension, which `meta` holds; unit length. STORAGE PLAIN (migration 0001): read whole, always."""
+    """Of the embedder's dimension, which `meta` holds; unit length. Kept in the row (migration 0001): always read."""
     return Field(sa_column=Column(VECTOR(), nullable=False))
+
+
+WORDS = "to_tsvector('simple', left(title || ' ' || text, 200000))"
+"""What full text finds of a record. Cut, for a tsvector holds a megabyte at most."""
 
 
 class Table(SQLModel):
@@ -74,7 +78,7 @@ class Jobs(Table, table=True):
     __table_args__ = (
         Index("jobs_request", "user_id", "request_id", unique=True),
         Index("jobs_sequence", "user_id", "sequence", unique=True),
-        Index("jobs_state", "state", "accepted_at"),
+        Index("jobs_state", "state", "waiting_since"),
     )
     id: UUID = _key()
     user_id: str = _text()
@@ -94,6 +98,7 @@ class Jobs(Table, table=True):
     reason: str = _text()
     attempt: int = _number()
     accepted_at: datetime = _moment()
+    waiting_since: datetime = _moment()
     finished_at: datetime | None = _moment(nullable=True)
 
 
@@ -164,13 +169,7 @@ class Records(Table, table=True):
     index_status: str = _text()
     index_step: str = _text()
     index_reason: str = _text()
-    words: Any = Field(
-        sa_column=Column(
-            TSVECTOR,
-            Computed("to_tsvector('simple', left(title || ' ' || text, 200000))", persisted=True),
-            nullable=True,
-        )
-    )
+    words: Any = Field(sa_column=Column(TSVECTOR, Computed(WORDS, persisted=True)))
 
 
 class RecordVectors(Table, table=True):
@@ -260,7 +259,7 @@ class AnchorAliases(Table, table=True):
 
 
 class AnchorRecords(Table, table=True):
-    """The records that mention an anchor, I_E and I_S of Eq. 4: a row a mention, so that a hub's upsert costs what any other's does."""
+    """The records that mention an anchor (I_E, I_S of Eq. 4), a row each: one more costs a hub no more than others."""
 
     __tablename__ = "anchor_records"
     __table_args__ = (Index("anchor_records_record", "user_id", "record_id"),)
@@ -291,7 +290,7 @@ class FrameVectors(Table, table=True):
 
 
 class FrameCitations(Table, table=True):
-    """Records to the frames that cite them: the reverse of the frame's `record_ids`, for the way from a row to its facts."""
+    """Records to the frames that cite them: the reverse of the frame's `record_ids`, from a row to its facts."""
 
     __tablename__ = "frame_citations"
     user_id: str = _text(primary_key=True)

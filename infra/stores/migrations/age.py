@@ -1,7 +1,7 @@
 """The AGE graph `memory`: one for all users, its labels and indexes, made whole by one idempotent block of SQL.
 
-Kept out of the version files because it's needed again after a graph was dropped or restored from a dump. A label table gets
-no column of ours (Cypher would crash), so what must be found by value stands in the properties or in side tables.
+Kept out of the version files because it's needed again after a graph was dropped or restored from a dump. A label table
+gets no column of ours (Cypher would crash), so what must be found by value stands in the properties or in side tables.
 """
 
 GRAPH = "memory"

@@ -1,4 +1,4 @@
-"""Bring a database to the code's schema: extensions, settings, tables, graph. Safe to run by several processes at once."""
+"""Bring a database to the code's schema: extensions, settings, tables, graph. Several processes may run it at once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,8 +29,8 @@ DATABASE_SETTINGS = (
 def upgrade(url: str) -> None:
     """Apply the steps that are missing.
 
-    Raises ConfigurationError where the server lacks an extension, the role a right, or the database is newer than the code;
-    StoreUnavailable where it can't be reached.
+    Raises ConfigurationError where the server lacks an extension, the role a right, or the database is newer than the
+    code; StoreUnavailable where it can't be reached.
     """
     with _failures(), psycopg.connect(url, autocommit=True) as keeper:
         keeper.execute(MIGRATION_LOCK)
@@ -46,7 +46,7 @@ def upgrade(url: str) -> None:
 
 
 def current(url: str) -> str | None:
-    """The version a database stands at, None before the first step. Raises ConfigurationError if the code doesn't know it."""
+    """The version a database stands at, None before the first step. ConfigurationError if the code doesn't know it."""
     with _failures():
         version = _version(url)
     _refuse_newer(version)
@@ -98,7 +98,7 @@ def _ensure_extension(connection: psycopg.Connection, name: str) -> None:
 
 
 def _set_database_settings(connection: psycopg.Connection) -> None:
-    """For whoever connects by other means than ours. A role that may not set them does without: our sessions bring their own."""
+    """For whoever connects by other means than ours; a role that may not set them does without."""
     name = sql.Identifier(connection.info.dbname)
     for statement in DATABASE_SETTINGS:
         with _unless_forbidden():

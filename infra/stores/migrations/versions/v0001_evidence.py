@@ -74,13 +74,14 @@ STATEMENTS = (
         reason text NOT NULL,
         attempt integer NOT NULL,
         accepted_at timestamptz NOT NULL,
+        waiting_since timestamptz NOT NULL,
         finished_at timestamptz,
         PRIMARY KEY (id)
     )
     """,
     "CREATE UNIQUE INDEX jobs_request ON jobs (user_id, request_id)",
     "CREATE UNIQUE INDEX jobs_sequence ON jobs (user_id, sequence)",
-    "CREATE INDEX jobs_state ON jobs (state, accepted_at)",
+    "CREATE INDEX jobs_state ON jobs (state, waiting_since)",
     """
     CREATE TABLE meta (
         key text NOT NULL,
