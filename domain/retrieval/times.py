@@ -1,0 +1,187 @@
+"""Dates a question asks about, resolved in the user's zone against the moment of asking (paper 2.4, T_q)."""
+
+import calendar
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from domain.errors import InvalidInput
+from domain.memory import Frozen, TimeSpan
+
+
+class TimeRelation(StrEnum):
+    """How an event is to lie to the days named."""
+
+    ON = "on"
+    BEFORE = "before"
+    AFTER = "after"
+
+
+class TimeConstraint(Frozen):
+    """Calendar days in the user's zone, both ends included."""
+
+    relation: TimeRelation
+    start: date
+    end: date
+
+    def admits(self, start: date, end: date) -> bool:
+        """True if an event from `start` to `end` satisfies it; ON means that they share a day."""
+        if self.relation is TimeRelation.BEFORE:
+            return start < self.start
+        if self.relation is TimeRelation.AFTER:
+            return end > self.end
+        return start <= self.end and end >= self.start
+
+    def admits_span(self, span: TimeSpan) -> bool:
+        """The same for a stored time."""
+        return self.admits(span.start, span.end)
+
+
+def local_day(at: datetime, timezone: str) -> date:
+    """The calendar day of a moment in an IANA zone. Raises InvalidInput for a zone that does not exist."""
+    try:
+        return at.astimezone(ZoneInfo(timezone)).date()
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise InvalidInput("is not an IANA time zone", field="timezone") from error
+
+
+_MONTH_NAMES = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_MONTHS = {form: number for number, name in enumerate(_MONTH_NAMES, 1) for form in (name, name[:3])} | {"sept": 9}
+_MONTH = r"(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_SEASONS = {"winter": 12, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
+_SEASON = r"(?P<season>winter|spring|summer|autumn|fall)"
+_LEAD = r"(?:in|of|during|since|before|after|until|by|last|this|early|late)"
+
+_PATTERNS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\b(?P<year>\d{4})-(?P<monthnumber>\d\d)-(?P<day>\d\d)\b",
+        rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}\b(?:,?\s+{_YEAR})?",
+        rf"\b{_MONTH}\s+{_DAY}\b(?:,?\s+{_YEAR})?",
+        rf"\b{_MONTH},?\s+{_YEAR}\b",
+        rf"\b{_LEAD}\s+{_MONTH}\b",
+        rf"\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b",
+        rf"\b(?P<which>last|this)\s+{_SEASON}\b",
+        rf"\b{_YEAR}\b",
+        r"\b(?P<which>last|this|next)\s+(?P<unit>week|month|year)\b",
+        r"\b(?P<word>today|yesterday|tomorrow)\b",
+        r"\b(?P<count>\d{1,3}|a|two|three|four|five|six)\s+(?P<ago>day|week|month|year)s?\s+ago\b",
+    )
+)
+_COUNTS = {"a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+_BEFORE = re.compile(r"\b(?:before|until|prior to|by)\s+(?:the\s+)?$")
+_AFTER = re.compile(r"\b(?:after|since|following)\s+(?:the\s+)?$")
+
+
+def constraints(question: str, today: date) -> tuple[TimeConstraint, ...]:
+    """The dates named in a question, most explicit reading first; a part of the text counts once. Order of appearance.
+
+    A month, day or season without a year is the latest one that has begun by `today`.
+    """
+    text = question.casefold()
+    found: dict[int, tuple[int, TimeConstraint]] = {}
+    for match in _matches(text):
+        if any(start < match.end() and match.start() < end for start, (end, _) in found.items()):
+            continue
+        days = _resolve({name: value for name, value in match.groupdict().items() if value}, today)
+        if days:
+            relation = _relation(text, match)
+            found[match.start()] = (match.end(), TimeConstraint(relation=relation, start=days[0], end=days[1]))
+    return tuple(constraint for _, (_, constraint) in sorted(found.items()))
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    for pattern in _PATTERNS:
+        yield from pattern.finditer(text)
+
+
+def _relation(text: str, match: re.Match[str]) -> TimeRelation:
+    head = text[: match.start()]
+    lead = match.group().split()[0]
+    if lead in {"before", "until", "by"} or _BEFORE.search(head):
+        return TimeRelation.BEFORE
+    if lead in {"after", "since"} or _AFTER.search(head):
+        return TimeRelation.AFTER
+    return TimeRelation.ON
+
+
+def _resolve(parts: dict[str, str], today: date) -> tuple[date, date] | None:
+    """Days from the named groups of a match; None if it is no date (31 June)."""
+    if "word" in parts:
+        day = today + timedelta(days={"today": 0, "yesterday": -1, "tomorrow": 1}[parts["word"]])
+        return day, day
+    if "ago" in parts:
+        return _ago(_COUNTS.get(parts["count"]) or int(parts["count"]), parts["ago"], today)
+    if "unit" in parts:
+        return _unit({"last": -1, "this": 0, "next": 1}[parts["which"]], parts["unit"], today)
+    if "season" in parts:
+        return _season(parts, today)
+    month = int(parts["monthnumber"]) if "monthnumber" in parts else _MONTHS.get(parts.get("month", ""))
+    year = int(parts["year"]) if "year" in parts else None
+    if month is None:
+        return (date(year, 1, 1), date(year, 12, 31)) if year else None
+    return _month_or_day(year, month, int(parts["day"]) if "day" in parts else None, today)
+
+
+def _month_or_day(year: int | None, month: int, day: int | None, today: date) -> tuple[date, date] | None:
+    if not 1 <= month <= 12 or (year is not None and not date.min.year <= year):
+        return None
+    if year is None:
+        year = today.year if (month, day or 1) <= (today.month, today.day) else today.year - 1
+    length = calendar.monthrange(year, month)[1]
+    if day is None:
+        return date(year, month, 1), date(year, month, length)
+    if not 1 <= day <= length:
+        return None
+    return date(year, month, day), date(year, month, day)
+
+
+def _season(parts: dict[str, str], today: date) -> tuple[date, date]:
+    first = _SEASONS[parts["season"]]
+    if "year" in parts:
+        return _three_months(int(parts["year"]) - (first == 12), first)
+    year = today.year if today.month >= first else today.year - 1
+    start, end = _three_months(year, first)
+    if parts["which"] == "last" and end >= today:
+        return _three_months(year - 1, first)
+    return start, end
+
+
+def _three_months(year: int, first: int) -> tuple[date, date]:
+    """Winter begins in the December before (its year is that of its January)."""
+    last = first + 2
+    end_year, end_month = (year + 1, last - 12) if last > 12 else (year, last)
+    return date(year, first, 1), date(end_year, end_month, calendar.monthrange(end_year, end_month)[1])
+
+
+def _shift_months(day: date, months: int) -> date:
+    index = max(day.year * 12 + day.month - 1 + months, 12)
+    year, month = divmod(index, 12)
+    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def _unit(offset: int, unit: str, today: date) -> tuple[date, date]:
+    if unit == "week":
+        monday = today - timedelta(days=today.weekday()) + timedelta(weeks=offset)
+        return monday, monday + timedelta(days=6)
+    if unit == "year":
+        return date(today.year + offset, 1, 1), date(today.year + offset, 12, 31)
+    start = _shift_months(today.replace(day=1), offset)
+    return start, start.replace(day=calendar.monthrange(start.year, start.month)[1])
+
+
+def _ago(count: int, unit: str, today: date) -> tuple[date, date]:
+    """The day, week, month or year that many units back; the vaguer the unit, the wider the answer."""
+    if unit == "day":
+        day = today - timedelta(days=count)
+        return day, day
+    if unit == "week":
+        return _unit(0, "week", today - timedelta(weeks=count))
+    return _unit(0, unit, _shift_months(today, -count * (12 if unit == "year" else 1)))
