@@ -1,9 +1,15 @@
 """Settings, read once from the environment (`REVERIE_*`) and handed down from infra.run."""
 
+import os
 from pathlib import Path
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def _default_data_dir() -> Path:
+    """A user's own data directory; the system's for root, whose home the OS user that runs Postgres can't enter."""
+    return Path("/var/lib/reverie") if os.geteuid() == 0 else Path.home() / ".local" / "share" / "reverie"
 
 
 class Settings(BaseSettings):
@@ -12,7 +18,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="REVERIE_", extra="ignore", frozen=True)
 
     data_dir: Path = Field(
-        default_factory=lambda: Path.home() / ".local" / "share" / "reverie",
+        default_factory=_default_data_dir,
         description="Directory of the embedded servers, the generated passwords and the vault key.",
     )
     database_url: str | None = Field(None, description="Existing Postgres to use instead of the embedded one.")

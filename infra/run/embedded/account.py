@@ -72,21 +72,25 @@ def reachable_programs(account: Account | None) -> Path:
             f"no embedded Postgres for this platform: install {DISTRIBUTION}, "
             "or set REVERIE_DATABASE_URL to a server of your own"
         )
-    if account is None or _succeeds([str(programs / "bin" / "postgres"), "--version"], account):
+    if account is None or _succeeds([str(programs / "bin" / "initdb"), "--version"], account):
         return programs / "bin"
     return _copy(programs) / "bin"
 
 
 def _copy(programs: Path) -> Path:
-    target = COPIES / f"{DISTRIBUTION}-{importlib.metadata.version(DISTRIBUTION)}"
+    """Copy the package and the libraries beside it, which its programs find by a relative path; the new `pginstall`."""
+    package = programs.parent
+    release = COPIES / f"{DISTRIBUTION}-{importlib.metadata.version(DISTRIBUTION)}"
     COPIES.mkdir(mode=0o755, parents=True, exist_ok=True)
     with FileLock(COPIES / ".lock"):
-        if not target.exists():
-            scratch = target.with_suffix(".partial")
+        if not release.exists():
+            scratch = release.with_name(f"{release.name}.partial")
             shutil.rmtree(scratch, ignore_errors=True)
-            shutil.copytree(programs, scratch, symlinks=True)
-            scratch.rename(target)
-    return target
+            shutil.copytree(programs, scratch / package.name / programs.name, symlinks=True)
+            for libraries in package.parent.glob(f"{DISTRIBUTION.replace('-', '_')}.libs"):
+                shutil.copytree(libraries, scratch / libraries.name, symlinks=True)
+            scratch.rename(release)
+    return release / package.name / programs.name
 
 
 def _succeeds(arguments: list[str], account: Account) -> bool:
