@@ -1,0 +1,187 @@
+"""The reads behind a search: anchor entry, the two lanes, and direct search without the graph (design 4.1-4.3)."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from domain.graph import Vector
+from domain.memory import Anchor, AnchorType, Frame, MemoryKind
+from domain.ports import GraphStore, RecordStore
+from domain.retrieval import lanes
+from domain.retrieval.entered import (
+    Doors,
+    Entered,
+    Pool,
+    anchor_candidates,
+    best_of_rows,
+    considered,
+    fact_context,
+    lane_frames,
+    note,
+    ways_in,
+    without_room,
+)
+from domain.retrieval.entry import HUB_CEILING, K_A, exact_anchors, exact_names, keep
+from domain.retrieval.plan import Budgets, Plan, plan
+from domain.retrieval.query import SearchQuery
+from domain.retrieval.scoring import K_F, rank, score_fact
+
+DIRECT_POOL = 4
+"""Direct search ranks this many times the budget, so that filters and paraphrases leave enough."""
+
+
+class Direct:
+    """Vector and full-text search over the user's rows: for kinds outside the graph, and when it can't be read."""
+
+    def __init__(self, records: RecordStore) -> None:
+        self._records = records
+
+    async def enter(self, query: SearchQuery, vector: Vector, planned: Plan, kinds: Sequence[MemoryKind]) -> Entered:
+        """Rows of the kinds within DIRECT_POOL times the budget."""
+        limit = DIRECT_POOL * planned.budget.rows
+        ids = await self._records.search_direct(
+            query.user_id, vector=vector, words=planned.words, kinds=kinds, limit=limit
+        )
+        found, cosines = await asyncio.gather(
+            self._records.records(query.user_id, ids), self._records.similarities(query.user_id, ids, vector)
+        )
+        seen = tuple(record for record in found if query.sees(record))
+        return Entered(
+            plan=planned, records=seen, cosines=dict(cosines), why={record.id: ("direct",) for record in seen}
+        )
+
+
+class GraphLanes:
+    """Anchor entry and both lanes. Every read is bounded by a constant of domain.retrieval."""
+
+    def __init__(
+        self,
+        graph: GraphStore,
+        records: RecordStore,
+        *,
+        budgets: Budgets | None,
+        families: Mapping[str, tuple[str, ...]] | None,
+    ) -> None:
+        self._graph = graph
+        self._records = records
+        self._budgets = budgets
+        self._families = families
+
+    async def enter(self, query: SearchQuery, vector: Vector) -> Entered:
+        """Raises GraphUnavailable when the graph can't be read."""
+        doors = await self._doors(query, vector)
+        pool = await self._base_lane(query, vector, doors)
+        return await self._relation_lane(query, doors, pool)
+
+    # ------------------------------------------------------------------------------------------ anchor entry
+
+    async def _doors(self, query: SearchQuery, vector: Vector) -> Doors:
+        names = exact_names(query.query)
+        resolved, (hits,) = await asyncio.gather(
+            self._graph.resolve(query.user_id, tuple(names)),
+            self._graph.nearest(query.user_id, [vector], limit=K_A, floor=-1.0),
+        )
+        exact = exact_anchors(names, resolved)
+        planned = self._plan(query, exact)
+        related, degrees = await self._seeds(query, tuple(exact), planned)
+        candidates = anchor_candidates(hits, [anchor for anchor, _ in exact.values()], degrees=degrees, related=related)
+        return Doors(
+            plan=planned,
+            anchors=keep(candidates, query.query, relation=planned.relation),
+            exact={anchor.id: anchor.type for anchor, _ in exact.values()},
+            runs={run: anchor.id for anchor, run in exact.values()},
+            related=related,
+        )
+
+    def _plan(self, query: SearchQuery, exact: Mapping[UUID, tuple[Anchor, str]]) -> Plan:
+        people = [run for anchor, run in exact.values() if anchor.type is AnchorType.PERSON]
+        return plan(
+            query.query,
+            as_of=query.as_of,
+            timezone=query.timezone,
+            people=people,
+            budgets=self._budgets,
+            families=self._families,
+        )
+
+    async def _seeds(
+        self, query: SearchQuery, exact: Sequence[UUID], planned: Plan
+    ) -> tuple[tuple[Frame, ...], Mapping[UUID, int]]:
+        """Frames of the asked relation at the exactly named anchors, and these anchors' degrees."""
+        if not exact:
+            return (), {}
+        degrees = await self._graph.degrees(query.user_id, exact, ceiling=HUB_CEILING)
+        if not planned.relation:
+            return (), degrees
+        related = await self._graph.adjacent_frames(query.user_id, exact, predicates=planned.predicates, cap=K_F)
+        return tuple(frame for frame in related if frame.kind in query.kinds), degrees
+
+    # --------------------------------------------------------------------------------------------- base lane
+
+    async def _base_lane(self, query: SearchQuery, vector: Vector, doors: Doors) -> Pool:
+        kept = tuple(anchor.anchor_id for anchor in doors.anchors)
+        anchors, incident = await asyncio.gather(
+            self._graph.anchors(query.user_id, kept),
+            self._graph.incident_frames(query.user_id, kept, per_anchor=lanes.FRAMES_PER_ANCHOR),
+        )
+        incident = tuple(frame for frame in incident if frame.kind in query.kinds)
+        frames = lanes.united((*doors.related, *incident))
+        frame_cosines = await self._graph.frame_similarities(query.user_id, [frame.id for frame in frames], vector)
+        beside = await self._graph.anchors(
+            query.user_id, lanes.co_participants(incident, frozenset(kept), frame_cosines)
+        )
+        own = [lanes.record_ids(anchor, query.kinds) for anchor in anchors]
+        others = [lanes.record_ids(anchor, query.kinds) for anchor in beside]
+        cited = [frame.record_ids for frame in frames]
+        ranked = lanes.bounded((*own, *cited, *others), limit=lanes.ROWS_RANKED)
+        cosines = dict(await self._records.similarities(query.user_id, ranked, vector))
+        why = ways_in(own, incident, others, cosines)
+        support = await self._support(query, lanes.nearest(why, cosines, limit=lanes.SEEDS))
+        cosines.update(await self._records.similarities(query.user_id, support, vector))
+        note(why, support, "support")
+        return Pool(frames=frames, incident=incident, frame_cosines=dict(frame_cosines), cosines=cosines, why=why)
+
+    async def _support(self, query: SearchQuery, seeds: Sequence[UUID]) -> tuple[UUID, ...]:
+        """Same-chunk rows near the best rows, and their neighbours in time, from provenance."""
+        chunk, neighbours = await asyncio.gather(
+            self._records.same_chunk(query.user_id, seeds, limit=lanes.SUPPORT_ROWS),
+            self._records.temporal_neighbours(query.user_id, seeds, limit=lanes.SUPPORT_ROWS),
+        )
+        records = await self._records.records(query.user_id, (*seeds, *chunk))
+        near = lanes.near_in_chunk(records, [record for record in records if record.id in set(seeds)])
+        return tuple(dict.fromkeys((*(record.id for record in near), *neighbours)))
+
+    # ----------------------------------------------------------------------------------------- relation lane
+
+    async def _relation_lane(self, query: SearchQuery, doors: Doors, pool: Pool) -> Entered:
+        candidates = lane_frames(doors, pool)
+        cited = {
+            frame.id: lanes.nearest(frame.record_ids, pool.cosines, limit=lanes.CITATIONS_PER_FACT)
+            for frame in candidates
+        }
+        ids = tuple(dict.fromkeys((*pool.why, *(record for rows in cited.values() for record in rows))))
+        found = await self._records.records(query.user_id, ids)
+        seen = {record.id: record for record in found if query.sees(record)}
+        context = fact_context(doors, pool, candidates, seen, query)
+        scores = {frame.id: score_fact(frame, doors.plan, context) for frame in pool.frames}
+        ranked = rank([f for f in candidates if any(r in seen for r in f.record_ids)], scores, doors.plan, context)
+        citing = considered(ranked, doors, quota=query.quota)
+        facts = lanes.facts_of(citing, scores, seen, limit=doors.plan.budget.cited)
+        lane_rows = frozenset(record for frame in citing for record in cited[frame.id] if record in seen)
+        entering = {record: ways for record, ways in pool.why.items() if record in seen}
+        note(entering, sorted(lane_rows), "fact")
+        best_cosines, best_scores = best_of_rows(pool, scores)
+        return Entered(
+            plan=doors.plan,
+            records=tuple(seen[record] for record in sorted(entering)),
+            cosines=pool.cosines,
+            frame_cosines=best_cosines,
+            fact_scores=best_scores,
+            cited=lane_rows,
+            why=entering,
+            facts=facts,
+            facts_cut=without_room(ranked, facts, scores),
+            anchors=doors.anchors,
+            fact_terms=scores,
+            frames_read=len(pool.frames),
+        )
