@@ -20,3 +20,8 @@ def storable(text: str) -> tuple[str, bool]:
 def has_words(text: str) -> bool:
     """Whether any character is a letter of any script."""
     return any(character.isalpha() for character in text)
+
+
+def words(table: str) -> tuple[str, ...]:
+    """The words of a table written as running text."""
+    return tuple(table.split())
