@@ -4,8 +4,8 @@
         Endpoint(server.url, ...)          # asks
         assert len(server.requests) == 2
 
-A script is a sequence, one entry a request (a further request is answered 599), or a function of the request. The server runs in a
-thread of its own, so that it serves any event loop and other processes too.
+A script is a sequence, one entry a request (a further request is answered 599), or a function of the request. The
+server runs in a thread of its own, so that it serves any event loop and other processes too.
 """
 
 import json
@@ -106,7 +106,7 @@ def hanging() -> Scripted:
 
 
 class ScriptedChatServer:
-    """The server; a context manager. `url` is the base URL for a client, `requests` what came in, in order of arrival."""
+    """The server; a context manager. `url` is the base URL for a client, `requests` what came in, in order."""
 
     def __init__(self, script: Script) -> None:
         self._script = script

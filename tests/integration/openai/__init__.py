@@ -1,0 +1,1 @@
+"""The OpenAI-compatible model and embedder against a scripted server, over real HTTP."""
