@@ -17,7 +17,7 @@ from infra.run.cli.output import FAILED, INTERRUPTED, edge, emit, out, plain, sa
 from infra.run.cli.progress import progress
 from infra.run.cli.sending import Delivery, deliver, new_delivery
 from infra.run.cli.stack import connected
-from infra.run.formats.inputs import DEFAULT_USER
+from infra.run.formats.inputs import DEFAULT_USER, digest
 from infra.run.formats.messages import DEFAULT_SPEAKER
 
 DEFAULT_SESSION = "cli"
@@ -39,7 +39,7 @@ def add(
         said = sys.stdin.buffer.read().decode("utf-8", "strict") if text == "-" else text
         if not said.strip():
             raise InvalidInput("the message is empty: give a text, or - and the text on stdin", field="TEXT")
-        request = key or f"add-{uuid4().hex}"
+        request = key or _request_id(user, session, speaker, at, timezone, said)
         value = InputIn(
             user_id=user,
             request_id=request,
@@ -51,6 +51,12 @@ def add(
         _print(acceptance, records, as_json=as_json)
         if acceptance.job.state in (JobState.FAILED, JobState.CANCELLED):
             raise typer.Exit(FAILED)
+
+
+def _request_id(*parts: str) -> str:
+    """With the time it was said the message is one and the same on every run; without, every run says it anew."""
+    *_, at, _, _ = parts
+    return f"add-{digest(parts) if at else uuid4().hex}"
 
 
 def _run(value: InputIn, *, wait: bool) -> tuple[Acceptance, tuple[Record, ...]]:

@@ -114,9 +114,9 @@ def limits_of(settings: Settings) -> Limits:
     )
 
 
-def parse_time(text: str) -> datetime:
+def parse_time(text: str, *, option: str = "--at") -> datetime:
     """A time given as an option. Raises InvalidInput."""
     try:
         return moment(text)
     except ValueError as error:
-        raise InvalidInput(str(error), field="--at") from error
+        raise InvalidInput(str(error), field=option) from error

@@ -8,7 +8,7 @@ from datetime import datetime
 from hashlib import blake2b
 
 from domain.errors import InvalidInput
-from domain.intake import InputIn, Limits, MessageIn, build_input
+from domain.intake import MAX_TITLE_CHARACTERS, InputIn, Limits, MessageIn, build_input
 from domain.memory import Frozen, InputForm
 from infra.run.formats.draft import Entry, Parsed, Session
 from infra.run.formats.source import reject
@@ -18,7 +18,7 @@ DEFAULT_USER = "default"
 ID_BYTES = 12
 """Length of derived ids: 96 bits, so that a clash within a user's messages is out of the question."""
 
-_FIELD = re.compile(r"messages\[(?P<index>\d+)\]")
+_FIELD = re.compile(r"messages\[(?P<index>\d+)\]\.?")
 
 
 class Placement(Frozen):
@@ -66,7 +66,7 @@ def _identified(session: Session) -> tuple[Entry, ...]:
     seen: Counter[str] = Counter()
     entries: list[Entry] = []
     for entry in session.entries:
-        key = entry.id or _digest(entry.model_dump(mode="json", exclude={"where", "id"}))
+        key = entry.id or digest(entry.model_dump(mode="json", exclude={"where", "id"}))
         if not entry.id:
             seen[key] += 1
             key = key if seen[key] == 1 else f"{key}-{seen[key]}"
@@ -89,16 +89,16 @@ def _input(session: Session, part: Sequence[Entry], parsed: Parsed, placement: P
     key = [parsed.format, session.id, session.title, placement.timezone, content]
     return InputIn(
         user_id=placement.user_id or session.user_id or DEFAULT_USER,
-        request_id=f"{parsed.format}-{_digest(key)}",
+        request_id=f"{parsed.format}-{digest(key)}",
         session_id=session.id,
         form=session.form,
-        title=session.title,
+        title=session.title[:MAX_TITLE_CHARACTERS],
         timezone=placement.timezone,
         messages=messages,
     )
 
 
-def _digest(value: object) -> str:
+def digest(value: object) -> str:
     """A stable digest of a JSON value; lone surrogates pass as escapes."""
     text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return blake2b(text.encode("ascii"), digest_size=ID_BYTES).hexdigest()
@@ -109,7 +109,7 @@ def _check(value: InputIn, part: Sequence[Entry], name: str, *, limits: Limits, 
     try:
         build_input(value, limits=limits, default_timezone=zone, now=now)
     except InvalidInput as error:
-        found = _FIELD.search(error.field)
+        found = _FIELD.match(error.field)
         where = part[int(found["index"])].where if found else ""
-        place = f"{name}, {where}" if where else name
-        raise InvalidInput(f"{place}: {error.message}") from error
+        reason = error.message.removeprefix(found.group()) if found else error.message
+        raise InvalidInput(f"{name}, {where}: {reason}" if where else f"{name}: {reason}") from error

@@ -5,6 +5,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from domain.errors import InvalidInput
+from domain.intake import MAX_ID_CHARACTERS
 from infra.run.formats.chat import parse_chat
 from infra.run.formats.detect import detect
 from infra.run.formats.documents import parse_document
@@ -24,14 +25,14 @@ def read_path(path: Path, form: Format | None = None, *, max_characters: int) ->
 
 
 def read(file: BinaryIO, name: str, form: Format | None = None, *, max_characters: int) -> Parsed:
-    """Parse an open file; `form` overrides what its content looks like, `max_characters` bounds a document's entries."""
+    """Parse an open file; `form` overrides its content, `max_characters` bounds a document's entries."""
     head = file.read(HEAD_BYTES)
     if file.seekable():
         file.seek(0)
     else:
         file = BytesIO(head + file.read())
     check_text(head, name)
-    lines, stem = lines_of(file, name), PurePath(name).stem
+    lines, stem = lines_of(file, name), _session_name(name)
     match form or detect(head.decode("utf-8-sig", "ignore"), name):
         case Format.LOCOMO:
             return parse_locomo(lines, name)
@@ -41,3 +42,9 @@ def read(file: BinaryIO, name: str, form: Format | None = None, *, max_character
             return parse_chat(lines, name, stem=stem)
         case document:
             return parse_document(lines, document, stem=stem, limit=max_characters)
+
+
+def _session_name(name: str) -> str:
+    """The session of entries that name none: the file's name, fit for an id."""
+    stem = "".join(character for character in PurePath(name).stem if character.isprintable())
+    return stem[:MAX_ID_CHARACTERS].strip() or "file"
