@@ -42,9 +42,13 @@ class TimeConstraint(Frozen):
 def local_day(at: datetime, timezone: str) -> date:
     """The calendar day of a moment in an IANA zone. Raises InvalidInput for a zone that does not exist."""
     try:
-        return at.astimezone(ZoneInfo(timezone)).date()
+        zone = ZoneInfo(timezone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise InvalidInput("is not an IANA time zone", field="timezone") from error
+    try:
+        return at.astimezone(zone).date()
+    except OverflowError:  # the first or last day of the calendar, which has no neighbour
+        return at.date()
 
 
 _MONTH_NAMES = (
@@ -90,7 +94,7 @@ def constraints(question: str, today: date) -> tuple[TimeConstraint, ...]:
     for match in _matches(text):
         if any(start < match.end() and match.start() < end for start, (end, _) in found.items()):
             continue
-        days = _resolve({name: value for name, value in match.groupdict().items() if value}, today)
+        days = _days({name: value for name, value in match.groupdict().items() if value}, today)
         if days:
             relation = _relation(text, match)
             found[match.start()] = (match.end(), TimeConstraint(relation=relation, start=days[0], end=days[1]))
@@ -110,6 +114,13 @@ def _relation(text: str, match: re.Match[str]) -> TimeRelation:
     if lead in {"after", "since"} or _AFTER.search(head):
         return TimeRelation.AFTER
     return TimeRelation.ON
+
+
+def _days(parts: dict[str, str], today: date) -> tuple[date, date] | None:
+    try:
+        return _resolve(parts, today)
+    except (ValueError, OverflowError):  # beyond the calendar: no date
+        return None
 
 
 def _resolve(parts: dict[str, str], today: date) -> tuple[date, date] | None:
