@@ -16,8 +16,9 @@ import pytest
 from psycopg import sql
 from temporalio.client import Client
 
-from infra.run.embedded.postgres import EmbeddedPostgres, ensure_database, prepare_database, with_database
+from infra.run.embedded.postgres import EmbeddedPostgres, ensure_database, with_database
 from infra.run.embedded.temporal import NAMESPACE, EmbeddedTemporal
+from infra.stores.migrations.migrate import upgrade
 
 TEMPLATE = "reverie_template"
 TEST_SETTINGS = {"fsync": "off", "shared_buffers": "64MB", "max_connections": "200"}
@@ -64,7 +65,7 @@ def temporal_server(session_dir: Path) -> Iterator[EmbeddedTemporal]:
 def template_database(postgres_server: EmbeddedPostgres) -> str:
     """Name of the database that the tests' databases are copied from."""
     ensure_database(postgres_server.url, TEMPLATE)
-    prepare_database(with_database(postgres_server.url, TEMPLATE))
+    upgrade(with_database(postgres_server.url, TEMPLATE))
     return TEMPLATE
 
 
@@ -76,9 +77,7 @@ def make_database(postgres_server: EmbeddedPostgres, template_database: str) -> 
     def make() -> str:
         names.append(f"reverie_test_{next(_numbers)}")
         _administer(postgres_server.url, "CREATE DATABASE {} TEMPLATE {}", names[-1], template_database)
-        url = with_database(postgres_server.url, names[-1])
-        prepare_database(url)  # a database's own settings aren't copied with it
-        return url
+        return with_database(postgres_server.url, names[-1])
 
     yield make
     for name in names:

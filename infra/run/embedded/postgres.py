@@ -24,10 +24,6 @@ DATABASE = "reverie"
 START_TIMEOUT_SECONDS = 300.0
 """Recovery after a crash of a loaded database takes minutes on a slow disk; pg_ctl would give up after one."""
 
-EXTENSIONS = ("vector", "age")
-SEARCH_PATH = "public, ag_catalog"
-"""public first, or new tables land in ag_catalog; ag_catalog at all, or create_graph finds no operator classes."""
-
 _CONFIGURATION: Mapping[str, str] = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -41,7 +37,7 @@ _CONFIGURATION: Mapping[str, str] = {
     "random_page_cost": "1.1",  # disks without seek time
     "jit": "off",  # compiling costs more than any statement of ours gains
     "session_preload_libraries": "age",
-    "search_path": SEARCH_PATH,
+    "search_path": "public, ag_catalog",  # for ad-hoc sessions in a database whose own settings are gone, a copy say
     # Statements, their parameters and the DETAIL of an error hold memory text, so the log has none of them; the client
     # gets its errors all the same. LOG ranks above ERROR here: this keeps starts, stops, recovery, FATAL and PANIC.
     "log_min_messages": "log",
@@ -90,7 +86,7 @@ class EmbeddedPostgres:
         return self._server.is_running()
 
     def start(self) -> str:
-        """Start (creating the cluster first if there is none), wait until it answers, ensure database and extensions.
+        """Start (creating the cluster first if there is none), wait until it answers, ensure the database.
 
         Returns the URL. Does nothing but that when it is running. ConfigurationError where it can't run here,
         StoreUnavailable where it doesn't come up.
@@ -101,7 +97,6 @@ class EmbeddedPostgres:
             self._create_cluster(programs)
             self._launch(programs)
         ensure_database(self._address("postgres"), DATABASE)
-        prepare_database(self.url)
         return self.url
 
     def stop(self) -> None:
@@ -208,17 +203,6 @@ def ensure_database(maintenance_url: str, name: str) -> None:
     with psycopg.connect(maintenance_url, autocommit=True) as connection:
         if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone() is None:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-
-
-def prepare_database(url: str) -> None:
-    """Extensions and the database's own settings, each only if missing; settings hold for sessions opened later."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("SET client_min_messages = warning")
-        for extension in EXTENSIONS:
-            connection.execute(sql.SQL("CREATE EXTENSION IF NOT EXISTS {}").format(sql.Identifier(extension)))
-        database = sql.Identifier(connection.info.dbname)
-        connection.execute(sql.SQL("ALTER DATABASE {} SET search_path = public, ag_catalog").format(database))
-        connection.execute(sql.SQL("ALTER DATABASE {} SET session_preload_libraries = 'age'").format(database))
 
 
 def with_database(url: str, name: str) -> str:

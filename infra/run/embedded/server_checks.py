@@ -18,9 +18,10 @@ from infra.run.embedded.namespace import (
     prepare_namespace,
     retention,
 )
-from infra.run.embedded.postgres import prepare_database, without_password
+from infra.run.embedded.postgres import without_password
 from infra.run.embedded.state import read_state
 from infra.settings import Settings
+from infra.stores.migrations.migrate import upgrade
 from infra.temporal import connect
 
 OLDEST_POSTGRES = 16
@@ -37,15 +38,12 @@ _PACKAGES = {"vector": "postgresql-17-pgvector", "age": "postgresql-17-age"}
 
 
 def require_database(url: str) -> None:
-    """See to it that a database can hold our data. ConfigurationError with every failing line and its fix otherwise."""
+    """See to it that a database can hold our data, and bring it to our schema.
+
+    ConfigurationError with every failing line and its fix otherwise.
+    """
     _require(check_database(url))
-    try:
-        prepare_database(url)
-    except psycopg.Error as error:
-        raise ConfigurationError(
-            f"can't prepare the database {without_password(url)} ({type(error).__name__}); "
-            f"as its superuser run: {_PREPARE}"
-        ) from error
+    upgrade(url)
 
 
 def require_temporal(settings: Settings) -> None:
@@ -54,12 +52,6 @@ def require_temporal(settings: Settings) -> None:
     """
     asyncio.run(_prepare_temporal(settings))
     _require(check_temporal(settings))
-
-
-_PREPARE = (
-    "CREATE EXTENSION vector; CREATE EXTENSION age; ALTER DATABASE … SET search_path = public, ag_catalog; "
-    "ALTER DATABASE … SET session_preload_libraries = 'age'"
-)
 
 
 def _require(checks: tuple[Check, ...]) -> None:

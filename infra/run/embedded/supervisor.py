@@ -129,12 +129,12 @@ class Stack:
 
     def _start_database(self) -> str:
         url = self._settings.database_url
-        if url is not None:
-            require_database(url)
-            return url
-        server = EmbeddedPostgres(self._data_dir)
-        self._start_part("postgres", server)
-        return server.url
+        if url is None:
+            server = EmbeddedPostgres(self._data_dir)
+            self._start_part("postgres", server)
+            url = server.url
+        require_database(url)
+        return url
 
     def _start_temporal(self) -> tuple[str, str | None]:
         """Address of the frontend and, where the server is ours, of its UI."""
