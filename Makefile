@@ -28,7 +28,8 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m tests.distribution
 
 bench: setup
 	$(BIN)/python -m tests.bench

@@ -13,10 +13,10 @@ from typing import Protocol
 
 from pydantic import SecretStr
 
-from domain.errors import ReverieError
+from domain.errors import ConfigurationError, ReverieError
 from infra.run.embedded.namespace import existing_temporal
 from infra.run.embedded.postgres import EmbeddedPostgres
-from infra.run.embedded.process import free_port
+from infra.run.embedded.process import free_port, port_is_free
 from infra.run.embedded.server_checks import require_database, require_temporal
 from infra.run.embedded.service import ServicePart, answers_http, polls
 from infra.run.embedded.state import StackState, held, write_state
@@ -149,6 +149,10 @@ class Stack:
     def _start_services(self, database_url: str, temporal_address: str) -> str:
         """Worker, then API; returns the API's address. Both find the servers by their environment."""
         settings = self._settings.model_copy(update={"temporal_address": temporal_address})
+        if settings.api_port and not port_is_free(settings.api_port):
+            raise ConfigurationError(
+                f"port {settings.api_port} is taken: set REVERIE_API_PORT to another (0 takes a free one)"
+            )
         host, port = settings.api_host, settings.api_port or free_port()
         environment = {
             "REVERIE_DATA_DIR": str(self._data_dir),
