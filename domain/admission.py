@@ -16,37 +16,35 @@ MIN_FRAME_ANCHORS = 2
 
 _CAPS = {MemoryKind.EPISODIC: MAX_EPISODIC_ANCHORS, MemoryKind.SEMANTIC: MAX_SEMANTIC_ANCHORS}
 
-_FILING_TERMS = (
-    "advice", "answer", "anything", "chat", "context", "conversation", "data", "detail", "dialogue", "discussion",
-    "everything", "example", "fact", "fyi", "general", "help", "idea", "info", "information", "item", "matter", "memory",
-    "message", "misc", "miscellaneous", "n/a", "none", "note", "nothing", "null", "other", "overview", "plan", "point",
-    "question", "reason", "recommendation", "record", "reminder", "request", "response", "something", "stuff",
-    "suggestion", "summary", "thing", "tip", "topic", "unknown", "unspecified", "update", "various", "way",
-    "useful information", "general information", "personal information", "more information", "additional information",
-    "other thing", "lot thing",
-)  # fmt: skip
-_DIALOGUE_ROLES = (
-    "user", "assistant", "ai", "ai assistant", "bot", "chatbot", "human", "speaker", "narrator", "system", "agent",
-    "interlocutor", "other person", "language model", "everyone", "everybody", "someone", "somebody", "anyone", "anybody",
-    "nobody", "no one", "usuario", "asistente", "utilisateur", "benutzer", "assistent", "utente", "usuário", "пользователь",
-    "ассистент", "用户", "使用者", "助手", "助理", "ユーザー", "アシスタント", "사용자", "어시스턴트", "المستخدم", "المساعد",
-)  # fmt: skip
-_PRONOUNS = (
-    "i", "me", "my", "mine", "myself", "you", "your", "yours", "yourself", "yourselves", "we", "us", "our", "ours",
-    "ourselves", "he", "him", "his", "himself", "she", "her", "hers", "herself", "it", "its", "itself", "they", "them",
-    "their", "theirs", "themselves", "this", "that", "these", "those", "here", "there", "who", "whom", "whose", "what",
-    "which", "one", "oneself", "each other", "one another", "both", "all", "some", "ich", "du", "wir", "sie", "yo", "tú",
-    "nosotros", "ella", "je", "moi", "nous", "vous", "elle", "я", "ты", "мы", "вы", "он", "она", "они", "我", "你", "他", "她",
-    "我们", "他们", "私", "僕", "彼", "彼女", "나", "너", "저", "우리", "أنا", "أنت", "نحن",
-)  # fmt: skip
-_REFUSED = frozenset(map(anchor_key, (*_FILING_TERMS, *_DIALOGUE_ROLES)))
-_PRONOUN_KEYS = frozenset(map(anchor_key, _PRONOUNS))
+_FILING_TERMS = """
+    advice, answer, anything, chat, context, conversation, data, detail, dialogue, discussion,
+    everything, example, fact, fyi, general, help, idea, info, information, item, matter, memory,
+    message, misc, miscellaneous, n/a, none, note, nothing, null, other, overview, plan, point,
+    question, reason, recommendation, record, reminder, request, response, something, stuff, suggestion,
+    summary, thing, tip, topic, unknown, unspecified, update, various, way, useful information, general
+    information, personal information, more information, additional information, other thing, lot thing
+"""
+_DIALOGUE_ROLES = """
+    user, assistant, ai assistant, bot, chatbot, human, speaker, narrator, system, agent,
+    interlocutor, other person, language model, everyone, everybody, someone, somebody, anyone, anybody,
+    nobody, no one, usuario, asistente, utilisateur, benutzer, assistent, utente, usuário, пользователь,
+    ассистент, 用户, 使用者, 助手, 助理, ユーザー, アシスタント, 사용자, 어시스턴트, المستخدم, المساعد
+"""
+_PRONOUNS = """
+    i, me, my, mine, myself, you, your, yours, yourself, yourselves, we, us, our, ours, ourselves, he,
+    him, his, himself, she, her, hers, herself, it, its, itself, they, them, their, theirs, themselves,
+    this, that, these, those, here, there, who, whom, whose, what, which, one, oneself, each other, one
+    another, both, all, some, ich, du, wir, sie, yo, tú, nosotros, je, moi, nous, vous, я,
+    ты, мы, вы, он, она, они, 我, 你, 他, 她, 我们, 他们, 私, 僕, 彼, 彼女, 나, 너, 저, 우리, أنا, أنت, نحن
+"""
+_REFUSED = frozenset(map(anchor_key, f"{_FILING_TERMS},{_DIALOGUE_ROLES}".split(",")))
+_PRONOUN_KEYS = frozenset(map(anchor_key, _PRONOUNS.split(",")))
 _CAPITAL_NAMES = frozenset({"US", "IT", "WHO"})
 """Names that only their capitals tell from a pronoun."""
 
 
 def is_admissible(name: str) -> bool:
-    """Whether a name may be an anchor: no filing term, no dialogue role, no bare pronoun, and something to name it by."""
+    """Whether a name may be an anchor: no filing term, dialogue role or bare pronoun, and something to name it by."""
     key = anchor_key(name)
     if key in _PRONOUN_KEYS:
         return not _CAPITAL_NAMES.isdisjoint(re.findall(r"\w+", name))
@@ -111,6 +109,4 @@ def _standing(frames: Iterable[FrameDraft], named: dict[str, Entity]) -> tuple[F
         )
         for frame in frames
     )  # fmt: skip
-    return tuple(
-        frame for frame in cut if len({anchor_key(arm.name) for arm in frame.arms}) >= MIN_FRAME_ANCHORS
-    )
+    return tuple(frame for frame in cut if len({anchor_key(arm.name) for arm in frame.arms}) >= MIN_FRAME_ANCHORS)

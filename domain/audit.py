@@ -31,8 +31,8 @@ _DATE = re.compile(
     r"|(?:19|20)\d\d(?![\d.,:-]*\d)|\d{4}年(?:\d{1,2}月(?:\d{1,2}日)?)?|\d{1,2}月\d{1,2}日)"
 )
 _NUMBER = re.compile(
-    r"(?i)[$€£¥₹]?\s?\d+(?:[.,:/]\d+)*\s?%?(?:[ -]?[^\W\d_]+)?|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|"
-    r"twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundred|"
+    r"(?i)[$€£¥₹]?\s?\d+(?:[.,:/]\d+)*\s?%?(?:[ -]?[^\W\d_]+)?|\b(?:two|three|four|five|six|seven|eight|nine|ten|"
+    r"eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundred|"
     r"thousand|million|dozen)\b(?:[ -][^\W\d_]+)?"
 )
 _PLACEHOLDER = re.compile(r"\[vault:[^\]]*\]")
@@ -46,11 +46,11 @@ class _Covered(NamedTuple):
 
 
 def missing_items(record: Record, turns: Sequence[Turn], extraction: Extraction) -> tuple[str, ...]:
-    """What the source says and no frame covers: quoted phrases, numbers, images, then dates; at most MAX_REPAIR_ITEMS.
+    """What the source says and no frame covers: quotes, numbers, images, then dates; at most MAX_REPAIR_ITEMS.
 
-    The source is the record's text with the spans of the turns it cites, and the captions of these turns. A missing date
-    alone is no reason for a repair, so a result never consists of dates only: it is empty instead. Vault placeholders
-    are no part of the source.
+    The source is the record's text with the spans of the turns it cites, and the captions of these turns. A missing
+    date alone is no reason for a repair: a result of nothing but dates is empty instead. Vault placeholders are no part
+    of the source.
     """
     covered = _covered(extraction)
     cited = _cited(record, turns)

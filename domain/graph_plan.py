@@ -38,8 +38,7 @@ def renamed(extraction: Extraction, renames: Iterable[Rename]) -> Extraction:
         frame.model_copy(
             update={
                 "arms": tuple(
-                    arm.model_copy(update={"name": canonical.get(anchor_key(arm.name), arm.name)})
-                    for arm in frame.arms
+                    arm.model_copy(update={"name": canonical.get(anchor_key(arm.name), arm.name)}) for arm in frame.arms
                 )
             }
         )
@@ -89,7 +88,7 @@ def plan_write(record: Record, extraction: Extraction, resolved: Mapping[str, An
 def with_vectors(
     planned: PlannedWrite, anchor_vectors: Sequence[Vector], frame_vectors: Sequence[Vector]
 ) -> GraphWrite:
-    """The write with the embeddings of its `anchor_names` and `frame_texts`. Raises ValueError if their numbers differ."""
+    """The write with the vectors of its `anchor_names` and `frame_texts`. Raises ValueError if their numbers differ."""
     return GraphWrite(
         user_id=planned.user_id,
         record_id=planned.record_id,
@@ -171,7 +170,9 @@ def _frame(record: Record, frame: FrameDraft, arms: Mapping[tuple[str, UUID], An
     episodic = record.kind is MemoryKind.EPISODIC
     chi = occurrence(frame, record.id) if episodic else ""
     return FrameWrite(
-        id=episodic_id(record.user_id, predicate, sig, chi) if episodic else semantic_id(record.user_id, predicate, sig),
+        id=episodic_id(record.user_id, predicate, sig, chi)
+        if episodic
+        else semantic_id(record.user_id, predicate, sig),
         predicate=frame.predicate,
         arms=tuple(ArmWrite(role=role, key=anchor.key) for (role, _), anchor in arms.items()),
         occurrence=chi,

@@ -19,9 +19,7 @@ from domain.model_calls import CanonicalizeAnswer, CanonicalizeRequest, Rename
 from domain.numerals import Numerals, numerals
 
 _WORD = re.compile(r"[^\W\d_]+")
-_SIDES = tuple(
-    {word: side for side, words in enumerate(contrast) for word in words.split()} for contrast in CONTRASTS
-)
+_SIDES = tuple({word: side for side, words in enumerate(contrast) for word in words} for contrast in CONTRASTS)
 
 
 def veto(a: str, b: str) -> str | None:
@@ -92,8 +90,7 @@ def _contrast_veto(a: Iterable[str], b: Iterable[str]) -> str | None:
 
 
 def _plan_veto(a: Iterable[str], b: Iterable[str]) -> str | None:
-    planned_a, planned_b = (bool(PLANNED.intersection(words)) for words in (a, b))
-    if planned_a != planned_b:
+    if PLANNED.isdisjoint(a) != PLANNED.isdisjoint(b):
         return "planned and not planned"
     done_a, done_b = DONE.intersection(a), DONE.intersection(b)
     return "different outcomes" if done_a and done_b and done_a.isdisjoint(done_b) else None
@@ -102,7 +99,8 @@ def _plan_veto(a: Iterable[str], b: Iterable[str]) -> str | None:
 def _character_veto(a: str, b: str) -> str | None:
     if _excludes(_symbols(a), _symbols(b)):
         return "different symbols"
-    for one, other in CONTRASTING_CHARACTERS:
+    for pair in CONTRASTING_CHARACTERS:
+        one, other = pair[0], pair[1]
         if (one in a and a.replace(one, other) == b) or (other in a and a.replace(other, one) == b):
             return "opposites"
     return None

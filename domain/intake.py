@@ -222,7 +222,7 @@ def _sent_at(sent_at: datetime | None, *, field: str, context: _Context) -> date
 
 
 def _message_id(raw: MessageIn, index: int, context: _Context) -> str:
-    """An id from the words and the place: a re-sent input has the same ids, the same words elsewhere are another message.
+    """An id from words and place: a re-sent input has the same ids, the same words elsewhere are another message.
 
     Without a time, the request is part of it: the same words sent again in a later request are said again.
     """
@@ -266,4 +266,3 @@ def _zone(name: str) -> ZoneInfo:
 
 def _blank(text: str) -> bool:
     return all(unicodedata.category(ch)[0] in "ZC" for ch in text)
-

@@ -5,16 +5,22 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from domain.plurals import singular
+from domain.text import words
 
 FUNCTION_WORDS = frozenset({"a", "an", "the", "of", "and", "for", "in", "on", "at", "to", "with"})
 """The eleven articles and function words that a key drops (paper A.2 gives the number, not the list)."""
 
 STOP_WORDS = FUNCTION_WORDS | frozenset(
-    "about after again all also am any are as be because been before being but by can could did do does doing done each "
-    "else even ever every few from had has have having he her here hers him his how i if into is it its just like many "
-    "may me might mine more most much must my no nor not now off once one only or other our ours out over own really s "
-    "same shall she should so some such t than that their theirs them then there these they this those through too under "
-    "until up us very was we were what when where which while who whom whose why will would yes you your yours".split()
+    words(
+        """
+    about after again all also am any are as be because been before being but by can could did do does doing
+    done each else even ever every few from had has have having he her here hers him his how i if into is it its
+    just like many may me might mine more most much must my no nor not now off once one only or other our ours
+    out over own really s same shall she should so some such t than that their theirs them then there these they
+    this those through too under until up us very was we were what when where which while who whom whose why
+    will would yes you your yours
+    """
+    )
 )
 """Words that say nothing about what a text is about: left out of lexical coverage."""
 
@@ -52,10 +58,8 @@ def anchor_key(name: str) -> str:
 
 
 def content_tokens(text: str) -> tuple[str, ...]:
-    """The words of a text in order, levelled as in a key, without stop words; Han, Kana and Hangul as character pairs."""
-    return tuple(
-        token for word in _words(text) if word not in STOP_WORDS for token in _pairs(singular(word)) if token
-    )
+    """The words of a text in order, levelled as in a key, no stop words; Han, Kana and Hangul as character pairs."""
+    return tuple(token for word in _words(text) if word not in STOP_WORDS for token in _pairs(singular(word)) if token)
 
 
 def levelled(text: str) -> str:

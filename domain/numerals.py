@@ -6,22 +6,31 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from domain.keys import levelled
+from domain.text import words
 from domain.units import CURRENCIES, ORDINAL_SUFFIXES, UNITS
 
 _SMALL = {
     word: value
     for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen".split()
+        words(
+            """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen
+    """
+        )
     )
 }
-_TENS = {word: 10 * (at + 2) for at, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())}
+_TENS = {word: 10 * (at + 2) for at, word in enumerate(words("twenty thirty forty fifty sixty seventy eighty ninety"))}
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _ORDINALS = {
     word: value + 1
     for value, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-        "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split()
+        words(
+            """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+    fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
+    """
+        )
     )
 } | {word[:-1] + "ieth": value for word, value in _TENS.items()}
 _OTHERS = {"dozen": 12, "half": "1/2", "quarter": "1/4", "hundredth": 100}
@@ -125,7 +134,13 @@ def _spelled(words: Sequence[_Word], at: int) -> tuple[str, int]:
     start = at
     while at < len(words):
         word = words[at].text
-        if word == "and" and at > start and at + 1 < len(words) and words[at + 1].text in _SMALL | _TENS and last >= 100:
+        if (
+            word == "and"
+            and at > start
+            and at + 1 < len(words)
+            and words[at + 1].text in _SMALL | _TENS
+            and last >= 100
+        ):
             at += 1
             continue
         if word in _SCALES and at > start:

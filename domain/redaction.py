@@ -12,6 +12,7 @@ from domain.text import words
 
 PLACEHOLDER = "[vault:{caption}]"
 """What stands in the text in place of a secret."""
+_PLACEHOLDERS = re.compile(r"\[vault:[^\]\n]*\]")
 MIN_REPEATED = 6
 """A shorter value (a PIN) that occurs again without its label is left: it may be any number."""
 
@@ -34,8 +35,9 @@ class _Rule(NamedTuple):
 
 _BE = r"(?:\s*[:=]\s*|\s+(?:is|was|are|ist|es|est|è|to|в)(?:\s+now)?\s*:?\s+|\s*(?:是|は|:|:)\s*)"
 _ABOUT = r"(?:\s+(?:for|to|of|on|at)\s+(?:[\w'’.-]+\s+){0,4}?[\w'’.-]+)?"
+_MARK = r"[\"'`*]{0,2}"
 _QUOTED = r"[\"'“‘`](?P<value>[^\"'”’`\n]{3,80})[\"'”’`]"
-_PASSWORD = (
+_KEYWORD = (
     r"(?:pass\s?word|passcode|pass\s?phrase|passwd|pwd|wi-?fi\s+(?:key|code)|network\s+key|contraseña|mot\s+de\s+passe|"
     r"passwort|kennwort|senha|wachtwoord|пароль|密码|密碼|パスワード|비밀번호)"
 )
@@ -51,13 +53,16 @@ _ONE_TIME = (
 
 _NOT_SECRET = frozenset(
     words(
-        "a an the this that these those it its my your our his her their not no never always still very too so really quite "
-        "also just now then here there where when what which who why how in on at by for from of with within without under "
-        "over about somewhere nowhere everywhere only all any some none same wrong right weak strong long short easy hard "
-        "simple safe secure insecure incorrect correct invalid valid missing unknown different secret private public "
-        "written stored saved kept known given sent set reset due old new good bad better worse fine okay ok yes maybe "
-        "probably required optional case sensitive something someone anything nothing one two three empty blank broken "
-        "stolen hidden forgotten being been going getting like needed ready back gone open lost up down out off etc"
+        """
+    a an the this that these those it its my your our his her their not no never always still very too so really
+    quite also just now then here there where when what which who why how in on at by for from of with within
+    without under over about somewhere nowhere everywhere only all any some none same wrong right weak strong
+    long short easy hard simple safe secure insecure incorrect correct invalid valid missing unknown different
+    secret private public written stored saved kept known given sent set reset due old new good bad better worse
+    fine okay ok yes maybe probably required optional case sensitive something someone anything nothing one two
+    three empty blank broken stolen hidden forgotten being been going getting like needed ready back gone open
+    lost up down out off etc
+    """
     )
 )
 _PROSE_ENDING = re.compile(r"(?i)(?:ed|ing|able|ible|ful|ous|ive|al|ant|ent|ly|ic)$")
@@ -91,10 +96,12 @@ def occurrences(text: str, value: str) -> Iterator[int]:
 
 
 def _by_rule(text: str) -> Iterator[Secret]:
+    # A placeholder is masked by full stops of its length: no rule reads across them.
+    text = _PLACEHOLDERS.sub(lambda match: "." * len(match[0]), text)
     for rule in _RULES:
         for match in rule.pattern.finditer(text):
             value = match["value"]
-            if not value.startswith("[vault:") and rule.check(value):
+            if value.strip(".") and rule.check(value):
                 start, end = match.span("value")
                 yield Secret(start=start, end=end, caption=rule.caption)
     yield from _ibans(text)
@@ -156,33 +163,39 @@ def _pattern(expression: str) -> re.Pattern[str]:
 
 _RULES = (
     _Rule("private key", re.compile(
-        r"(?P<value>-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z))")),
+        r"(?P<value>-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
+        r"[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z))")),
     _Rule("API key", re.compile(
         r"(?<![\w-])(?P<value>sk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{16,}|[srp]k_(?:live|test)_[A-Za-z0-9]{10,}"
         r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}"
         r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|AIza[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}"
         r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|ya29\.[A-Za-z0-9_-]{20,})(?![\w-])")),
     _Rule("bearer token", re.compile(
-        r"(?P<value>eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,})")),
+        r"(?<![\w-])(?P<value>eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,})")),
     _Rule("bearer token", _pattern(r"\bbearer\s+(?P<value>[a-z0-9._~+/-]{16,}=*)"), _mixed),
-    _Rule("API key", _pattern(rf"\b{_API_KEY}{_ABOUT}{_BE}[\"'`“]?(?P<value>[^\s\"'`”,;]{{8,}}(?<![.!?]))"), _mixed),
-    _Rule("password", _pattern(rf"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:(?P<value>[^\s/@]+)@")),
-    _Rule("password", _pattern(rf"{_PASSWORD}{_ABOUT}{_BE}{_QUOTED}")),
+    _Rule("API key", _pattern(
+        rf"\b{_API_KEY}{_MARK}{_ABOUT}{_BE}[\"'`“]?(?P<value>[^\s\"'`”,;]{{8,400}}(?<![.!?]))"), _mixed),
+    _Rule("password", _pattern(r"\b[a-z][a-z0-9+.-]{{0,20}}://[^\s/:@]{{1,100}}:(?P<value>[^\s/@]{{1,200}})@")),
+    _Rule("password", _pattern(rf"{_KEYWORD}{_MARK}{_ABOUT}{_BE}{_QUOTED}")),
     _Rule("password", _pattern(
-        rf"{_PASSWORD}{_ABOUT}{_BE}(?P<value>[^\s\"'“‘`,;]{{4,}}(?<![.!?。)]))"
+        rf"{_KEYWORD}{_MARK}{_ABOUT}{_BE}(?P<value>[^\s\"'“‘`,;]{{4,80}}(?<![.!?。)]))"
         r"(?=[.!?,;。)]*(?:\s+(?:and|but|or|if|so|for|in|please|und|y|et)\b|\s*$|[.!?,;。)\n]|\s*\n))"), _looks_secret),
-    _Rule("password", _pattern(rf"{_PASSWORD}{_ABOUT}{_BE}(?P<value>\S*\d\S*[^\s.,;!?)])"), _mixed),
+    _Rule("password", _pattern(rf"{_KEYWORD}{_MARK}{_ABOUT}{_BE}(?P<value>\S{{0,80}}\d\S{{0,80}}[^\s.,;!?)])"), _mixed),
     _Rule("password", _pattern(
         rf"pass\s?phrase{_ABOUT}{_BE}(?P<value>(?:[a-z]+[ -]){{3,11}}[a-z]+)(?=\s*(?:[.!?,;]|$))")),
     _Rule("one-time code", _pattern(
-        rf"\b{_ONE_TIME}\b[^.\n\d]{{0,24}}?(?<![\d.])(?P<value>\d{{3}}[ -]?\d{{3}}|\d{{4,8}}|[a-z0-9]{{3,5}}-[a-z0-9]{{3,5}})\b")),
+        rf"\b{_ONE_TIME}\b[^.\n\d]{{0,24}}?(?<![\d.])(?P<value>\d{{3}}[ -]?\d{{3}}|\d{{4,8}}"
+        r"|(?=[a-z-]*\d)[a-z0-9]{3,5}-[a-z0-9]{3,5})\b")),
     _Rule("access code", _pattern(rf"\b{_CODE_LOCK}{_ABOUT}{_BE}(?P<value>[#*]?\d[\d #*-]{{1,12}}\d[#*]?)")),
-    _Rule("PIN", re.compile(r"\b(?:PIN|(?i:pin\s+(?:code|number)))\b(?i:" + _ABOUT + ")(?i:" + _BE + r"|\s+)(?P<value>\d{4,8})\b")),
+    _Rule("PIN", re.compile(r"\bPIN\b(?i:" + _ABOUT + ")(?i:" + _BE + r"|\s+)(?P<value>\d{4,8})\b")),
+    # six digits after `pin code` are an Indian postal code
+    _Rule("PIN", _pattern(rf"\bpin\s+(?:code|number){_ABOUT}{_BE}(?P<value>\d{{4,5}})\b")),
     _Rule("PIN", _pattern(rf"\bpin{_ABOUT}{_BE}(?P<value>\d{{4,8}})\b")),
     _Rule("card number", re.compile(
         r"(?<![\d+.-])(?P<value>(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6\d{3}|35\d{2})(?:[ -]?\d{4}){3}(?:[ -]?\d{3})?"
         r"|3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|3[068]\d{2}[ -]?\d{6}[ -]?\d{4})(?![\d-]|\.\d)"), _luhn),
-    _Rule("card security code", _pattern(r"\b(?:cvv2?|cvc2?|card\s+security\s+code)\b[^.\n\d]{0,12}(?P<value>\d{3,4})\b")),
+    _Rule("card security code", _pattern(
+        r"\b(?:cvv2?|cvc2?|card\s+security\s+code)\b[^.\n\d]{0,12}(?P<value>\d{3,4})\b")),
     _Rule("social security number", re.compile(
         r"(?<![\d-])(?P<value>(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4})(?![\d-])")),
     _Rule("social security number", _pattern(

@@ -9,7 +9,7 @@ REPLACEMENT = "\ufffd"
 
 
 def storable(text: str) -> tuple[str, bool]:
-    """The text without NUL and the other C0 controls (tab and line ends stay), lone surrogates replaced; and if it changed.
+    """The text without C0 controls (tab and line ends stay) and lone surrogates, and whether that changed it.
 
     The result encodes to UTF-8 and Postgres takes it as `text`.
     """
