@@ -1,5 +1,6 @@
 """The one composition root: from settings to services."""
 
+import asyncio
 import base64
 import os
 import secrets
@@ -8,24 +9,26 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from api.search import Retriever
-from domain.intake import Limits
 from temporalio.client import Client
 
 from api.acceptor import Acceptor
+from api.search import Retriever
 from api.services import Services
 from domain.errors import ConfigurationError
+from domain.intake import Limits
 from domain.ports import Embedder, MemoryModel
 from infra.models.cached import CachedEmbedder
 from infra.models.minilm import MiniLM
-from infra.models.openai.model import OpenAIEmbedder, OpenAIModel
+from infra.models.openai.embedder import OpenAIEmbedder
+from infra.models.openai.endpoint import Endpoint
+from infra.models.openai.model import OpenAIModel
 from infra.models.rules.model import RulesModel
 from infra.settings import Settings
 from infra.stores.database import Database
 from infra.stores.graph import AgeGraph
 from infra.stores.jobs import PostgresJobs
 from infra.stores.meta import check_embedder
-from infra.stores.migrations import upgrade
+from infra.stores.migrations.migrate import upgrade
 from infra.stores.model_calls import PostgresModelCalls
 from infra.stores.records import PostgresRecords
 from infra.stores.vault import PostgresVault
@@ -48,10 +51,11 @@ async def connect(
         upgrade(url)
     database = await Database.open(url, pool_size=settings.database_pool_size)
     try:
-        embedder = CachedEmbedder(make_embedder(settings))
+        model, raw_embedder = make_models(settings)
+        embedder = CachedEmbedder(raw_embedder)
         await check_embedder(database, name=embedder.name, dimension=embedder.dimension)
         temporal = client or await connect_temporal(settings)
-        yield _services(settings, database, embedder, temporal)
+        yield _services(settings, database, temporal, model=model, embedder=embedder)
     finally:
         await database.close()
 
@@ -63,7 +67,9 @@ def database_url(settings: Settings) -> str:
     return settings.database_url
 
 
-def _services(settings: Settings, database: Database, embedder: Embedder, client: Client) -> Services:
+def _services(
+    settings: Settings, database: Database, client: Client, *, model: MemoryModel, embedder: Embedder
+) -> Services:
     jobs = PostgresJobs(database)
     records = PostgresRecords(database)
     graph = AgeGraph(database)
@@ -84,7 +90,7 @@ def _services(settings: Settings, database: Database, embedder: Embedder, client
         graph=graph,
         calls=PostgresModelCalls(database),
         vault=vault,
-        model=make_model(settings),
+        model=model,
         embedder=embedder,
         retriever=Retriever(graph, records, embedder),
         acceptor=acceptor,
@@ -92,16 +98,20 @@ def _services(settings: Settings, database: Database, embedder: Embedder, client
     )
 
 
-def make_model(settings: Settings) -> MemoryModel:
-    """The endpoint's model if one is configured, else the offline rules model."""
-    return RulesModel() if settings.model_base_url is None else OpenAIModel(settings)
-
-
-def make_embedder(settings: Settings) -> Embedder:
-    """The endpoint's embedder if one is named, else local MiniLM."""
-    if settings.model_base_url is None or settings.embedding_model is None:
-        return MiniLM()
-    return OpenAIEmbedder(settings)
+def make_models(settings: Settings) -> tuple[MemoryModel, Embedder]:
+    """The endpoint's models where configured, else the offline rules model and local MiniLM."""
+    if settings.model_base_url is None:
+        return RulesModel(), MiniLM()
+    endpoint = Endpoint(
+        settings.model_base_url,
+        api_key=settings.model_api_key,
+        timeout_seconds=settings.model_timeout_seconds,
+        limit=asyncio.Semaphore(settings.model_concurrency),
+    )
+    model = OpenAIModel(endpoint, model=settings.chat_model)
+    if settings.embedding_model is None:
+        return model, MiniLM()
+    return model, OpenAIEmbedder(endpoint, model=settings.embedding_model, dimension=settings.embedding_dimension)
 
 
 def vault_key(settings: Settings) -> bytes:

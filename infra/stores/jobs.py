@@ -44,10 +44,10 @@ WHERE j.user_id = %(user)s AND (%(before)s::int IS NULL OR j.sequence < %(before
 ORDER BY j.sequence DESC LIMIT %(limit)s
 """
 )
-JOBS_UNSTARTED = (
+OPEN_JOBS = (
     SELECT_JOB
     + """
-WHERE j.state = 'accepted' AND j.waiting_since < %s ORDER BY j.waiting_since, j.id LIMIT %s
+WHERE j.state <> ALL(%s) AND j.waiting_since < %s ORDER BY j.waiting_since, j.id LIMIT %s
 """
 )
 
@@ -175,9 +175,9 @@ class PostgresJobs:
         """Newest first; `before` is a sequence number (exclusive)."""
         return await self._jobs(JOBS_PAGE, {"user": user_id, "before": before, "limit": limit})
 
-    async def unstarted(self, *, before: datetime, limit: int = 100) -> tuple[Job, ...]:
-        """Jobs still `accepted` that arrived, or were reopened, before a time; oldest first."""
-        return await self._jobs(JOBS_UNSTARTED, (before, limit))
+    async def open_jobs(self, *, before: datetime, limit: int = 1000) -> tuple[Job, ...]:
+        """Jobs of all users that are not terminal and arrived, or were reopened, before a time; oldest first."""
+        return await self._jobs(OPEN_JOBS, (_TERMINAL, before, limit))
 
     async def _jobs(self, statement: str, arguments: Any) -> tuple[Job, ...]:
         async with self._database.transaction() as connection:

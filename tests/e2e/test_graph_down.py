@@ -11,7 +11,7 @@ import pytest
 from api.services import Services
 from domain.jobs import Job
 from domain.memory import GRAPH_KINDS, IndexStatus
-from infra.stores.migrations import upgrade
+from infra.stores.migrations.migrate import upgrade
 from tests.e2e.conversation import USER, sessions
 from tests.e2e.deployment import Deployment, finished, state_of
 
