@@ -1,0 +1,31 @@
+"""Parameters that routes share."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, Path, Query, Request
+
+from api.services import Services
+from api.views import MAX_ID, MAX_LIMIT, Storable
+
+
+def services_of(request: Request) -> Services:
+    """The services the application was made with."""
+    services = request.app.state.services
+    if not isinstance(services, Services):
+        raise TypeError("the application was not made by create_app")
+    return services
+
+
+ServicesDep = Annotated[Services, Depends(services_of)]
+
+UserId = Annotated[
+    Storable,
+    Query(min_length=1, max_length=MAX_ID, description="Whose memory.", openapi_examples={"one": {"value": "ana"}}),
+]
+
+Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Items of the page.")]
+
+After = Annotated[UUID | None, Query(description="`next` of the page before.")]
+
+FrameId = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]

@@ -1,0 +1,41 @@
+"""Is the process alive, and can it serve?"""
+
+from collections.abc import Awaitable
+
+from fastapi import APIRouter, Response
+
+from api.parameters import ServicesDep
+from api.views import HealthView, ReadyView
+from domain.errors import Unavailable
+
+router = APIRouter(tags=["health"])
+
+PROBE = "readyz"
+"""A user that has no data: the stores are asked about it."""
+
+
+@router.get("/healthz")
+async def healthz() -> HealthView:
+    """The process answers."""
+    return HealthView(status="ok")
+
+
+@router.get("/readyz", responses={503: {"model": ReadyView}})
+async def readyz(services: ServicesDep, response: Response) -> ReadyView:
+    """Whether the evidence plane can be read. The graph's state is told too; without it the service still serves."""
+    parts = {
+        "evidence": await _state(services.records.page(PROBE, limit=1)),
+        "graph": await _state(services.graph.counts(PROBE)),
+    }
+    ready = parts["evidence"] == "ok"
+    if not ready:
+        response.status_code = 503
+    return ReadyView(ready=ready, parts=parts)
+
+
+async def _state(read: Awaitable[object]) -> str:
+    try:
+        await read
+    except Unavailable as error:
+        return error.type
+    return "ok"

@@ -1,0 +1,116 @@
+"""Memories: write one, list them, and trace one to its turns and its facts."""
+
+import asyncio
+from typing import Annotated
+from uuid import UUID, uuid4
+
+from fastapi import APIRouter, Body, Header, Query, Response
+
+from api.parameters import After, Limit, ServicesDep, UserId
+from api.services import Services
+from api.views import (
+    AcceptedView,
+    ErrorView,
+    FactsView,
+    FrameView,
+    JobView,
+    MemoryIn,
+    MemoryPage,
+    MemoryView,
+    MessageView,
+    SourcesView,
+)
+from domain.jobs import Job
+from domain.memory import MemoryKind
+
+router = APIRouter(prefix="/v1/memories", tags=["memories"])
+
+MAX_WAIT = 60
+"""Longest a write waits for its job, in seconds."""
+
+POLL_SECONDS = 0.25
+
+MAX_FACTS = 200
+"""Frames told of one record."""
+
+_EXAMPLES = {
+    "conversation": {
+        "value": {
+            "user_id": "ana",
+            "session_id": "2024-05-02",
+            "timezone": "Europe/Lisbon",
+            "messages": [
+                {"id": "t1", "speaker": "Ana", "text": "I moved to Porto last week.", "sent_at": "2024-05-02T09:30:00Z"}
+            ],
+        }
+    }
+}
+
+
+@router.post("", status_code=202, responses={200: {"model": AcceptedView}, 409: {"model": ErrorView}})
+async def add(
+    services: ServicesDep,
+    response: Response,
+    body: Annotated[MemoryIn, Body(openapi_examples=_EXAMPLES)],
+    idempotency_key: Annotated[str | None, Header(description="The same key again is the same request.")] = None,
+    wait: Annotated[float, Query(ge=0, le=MAX_WAIT, description="Seconds to wait for the job to end.")] = 0,
+) -> AcceptedView:
+    """Store an input and start its workflow: 202 with the job, or 200 once the job has ended."""
+    accepted = await services.acceptor.accept(body.input(idempotency_key or str(uuid4())))
+    job = await _ended(services, accepted.job, wait)
+    view = JobView.of(job)
+    response.headers["Location"] = view.status_url
+    if job.terminal:
+        response.status_code = 200
+    return AcceptedView(job=view, created=accepted.created, status_url=view.status_url)
+
+
+async def _ended(services: Services, job: Job, wait: float) -> Job:
+    """The job once it has ended, or as it is after the wait."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + wait
+    while not job.terminal and loop.time() < deadline:
+        await asyncio.sleep(min(POLL_SECONDS, max(deadline - loop.time(), 0)))
+        job = await services.jobs.job(job.user_id, job.id)
+    return job
+
+
+@router.get("")
+async def page(
+    services: ServicesDep,
+    user_id: UserId,
+    kinds: Annotated[list[MemoryKind], Query(default_factory=list, description="All kinds if left out.")],
+    after: After = None,
+    limit: Limit = 50,
+) -> MemoryPage:
+    """The user's records in a stable order: later writes shift no page."""
+    records = await services.records.page(user_id, kinds=kinds, after=after, limit=limit)
+    return MemoryPage(
+        items=tuple(MemoryView.of(record) for record in records),
+        next=records[-1].id if len(records) == limit else None,
+    )
+
+
+@router.get("/{memory_id}")
+async def one(services: ServicesDep, memory_id: UUID, user_id: UserId) -> MemoryView:
+    """A record."""
+    return MemoryView.of(await services.records.record(user_id, memory_id))
+
+
+@router.get("/{memory_id}/sources")
+async def sources(services: ServicesDep, memory_id: UUID, user_id: UserId) -> SourcesView:
+    """The turns a record was written from, as they were said."""
+    record = await services.records.record(user_id, memory_id)
+    cited = {source.turn_id for source in record.sources}
+    messages = await services.jobs.messages(record.input_id)
+    return SourcesView(
+        record_id=record.id, items=tuple(MessageView.of(message) for message in messages if message.id in cited)
+    )
+
+
+@router.get("/{memory_id}/facts")
+async def facts(services: ServicesDep, memory_id: UUID, user_id: UserId) -> FactsView:
+    """The graph's facts that cite a record."""
+    record = await services.records.record(user_id, memory_id)
+    frames = await services.graph.frames_of_records(user_id, [record.id], limit=MAX_FACTS)
+    return FactsView(record_id=record.id, items=tuple(FrameView.of(frame) for frame in frames))
