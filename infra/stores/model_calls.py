@@ -9,11 +9,13 @@ from infra.stores.database import Database, one
 ANSWER = "SELECT answer FROM model_calls WHERE key = %s"
 
 RECORD_CALL = """
-INSERT INTO model_calls AS c (key, user_id, job_id, purpose, model, prompt_id, prompt_hash, tokens_in, tokens_out, latency_ms,
-                              attempts, outcome, answer, first_at, last_at)
-VALUES (%(key)s, %(user_id)s, %(job_id)s, %(purpose)s, %(model)s, %(prompt_id)s, %(prompt_hash)s, %(tokens_in)s,
-        %(tokens_out)s, %(latency_ms)s, %(attempts)s, %(outcome)s, %(answer)s, %(now)s, %(now)s)
-ON CONFLICT (key) DO UPDATE SET
+INSERT INTO model_calls AS c (
+    key, user_id, job_id, purpose, model, prompt_id, prompt_hash, tokens_in, tokens_out, latency_ms, attempts, outcome,
+    answer, first_at, last_at
+) VALUES (
+    %(key)s, %(user_id)s, %(job_id)s, %(purpose)s, %(model)s, %(prompt_id)s, %(prompt_hash)s, %(tokens_in)s,
+    %(tokens_out)s, %(latency_ms)s, %(attempts)s, %(outcome)s, %(answer)s, %(now)s, %(now)s
+) ON CONFLICT (key) DO UPDATE SET
     tokens_in = c.tokens_in + excluded.tokens_in,
     tokens_out = c.tokens_out + excluded.tokens_out,
     latency_ms = c.latency_ms + excluded.latency_ms,
@@ -31,7 +33,8 @@ RETURNING answer
 class PostgresModelCalls:
     """The ModelCallStore port over Postgres: one row a key.
 
-    Costs of repeated calls add up; outcome, model, prompt and answer are those of the first success, or of the last failure.
+    Costs of repeated calls add up; outcome, model, prompt and answer are those of the first success, or else of the
+    last failure.
     """
 
     def __init__(self, database: Database) -> None:

@@ -1,8 +1,8 @@
 """Sensitive verbatim values in Postgres, sealed so that the database alone tells none of them.
 
-Each user has a random data key, wrapped by the installation's master key (AES key wrap, RFC 3394). A value is sealed with
-AES-256-GCM under the data key, bound to its user and entry. Losing a user's row of `vault_keys` loses the values for good, which
-is how a user is erased.
+Each user has a random data key, wrapped by the installation's master key (AES key wrap, RFC 3394). A value is sealed
+with AES-256-GCM under the data key, bound to its user and entry. Losing a user's row of `vault_keys` loses the values
+for good, which is how a user is erased.
 """
 
 import hmac
@@ -58,8 +58,8 @@ class PostgresVault:
     async def open(self, user_id: str, entry_id: UUID, *, accessor: str, now: datetime) -> str:
         """The value; the access is written down in the same transaction.
 
-        Raises NotFound, also for another user's entry; ConfigurationError if the master key is not the one it was sealed
-        under, or the stored bytes were tampered with.
+        Raises NotFound, also for another user's entry; ConfigurationError if the master key is not the one it was
+        sealed under, or the stored bytes were tampered with.
         """
         async with self._database.transaction() as connection:
             entry = await (await connection.execute(SELECT_ENTRY, (entry_id, user_id))).fetchone()

@@ -1,0 +1,5 @@
+"""The hypergraph's store."""
+
+from infra.stores.graph.store import AgeGraph
+
+__all__ = ["AgeGraph"]
