@@ -33,6 +33,11 @@ LONGEST_WAIT = 20.0
 
 _BACKOFF = tenacity.wait_random_exponential(multiplier=0.5, max=8)
 
+_TALKATIVE = frozenset({"instructor", "openai", "httpx2", "httpcore2"})
+"""Roots of the loggers through which prompts, outputs and addresses would pass."""
+
+_OFF = logging.CRITICAL + 1
+
 Sleep = Callable[[float], Awaitable[None]]
 T = TypeVar("T")
 
@@ -131,11 +136,11 @@ def _worth_a_wait(error: BaseException) -> bool:
 
 
 def keep_text_out_of_logs() -> None:
-    """Cut the libraries' loggers off: instructor logs invalid answers as errors, openai whole requests at debug
-    (invariant 7).
+    """Switch the libraries' loggers off (invariant 7): instructor logs invalid answers as errors, openai whole requests
+    at debug, whatever level and handlers an operator gives the root logger.
     """
-    for name in ("instructor", "openai", "httpx2", "httpcore2"):
-        logger = logging.getLogger(name)
-        logger.propagate = False
-        if not logger.handlers:
-            logger.addHandler(logging.NullHandler())
+    for tree in _TALKATIVE:
+        logging.getLogger(tree).setLevel(_OFF)  # also for its loggers to come
+    for name in tuple(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in _TALKATIVE:
+            logging.getLogger(name).disabled = True
