@@ -120,9 +120,8 @@ class JobView(Frozen):
     @classmethod
     def of(cls, job: Job) -> Self:
         """From a job; `status_url` is relative to the server."""
-        return cls(
-            **job.model_dump(include=set(cls.model_fields)), status_url=f"/v1/jobs/{job.id}?user_id={job.user_id}"
-        )
+        url = f"/v1/jobs/{job.id}?user_id={quote(job.user_id, safe='')}"
+        return cls(**job.model_dump(include=set(cls.model_fields)), status_url=url)
 
 
 class AcceptedView(Frozen):
