@@ -36,7 +36,7 @@ def add(
 ) -> None:
     """Store a message and print what was made of it."""
     with edge(as_json=as_json):
-        said = sys.stdin.buffer.read().decode("utf-8", "strict") if text == "-" else text
+        said = _stdin() if text == "-" else text
         if not said.strip():
             raise InvalidInput("the message is empty: give a text, or - and the text on stdin", field="TEXT")
         request = key or _request_id(user, session, speaker, at, timezone, said)
@@ -51,6 +51,13 @@ def add(
         _print(acceptance, records, as_json=as_json)
         if acceptance.job.state in (JobState.FAILED, JobState.CANCELLED):
             raise typer.Exit(FAILED)
+
+
+def _stdin() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"stdin is not UTF-8 at byte {error.start}", field="TEXT") from error
 
 
 def _request_id(*parts: str) -> str:
