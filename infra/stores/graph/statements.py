@@ -223,6 +223,11 @@ SELECT * FROM ag_catalog.cypher('memory', $$ MATCH (f:Frame)-[r:ARM]->(a:Anchor)
 """
 """The only Cypher: it looks the labels up in AGE's catalogue, and so finds what SQL on the tables would not."""
 
+CATALOGUE = """
+SELECT count(*) AS sound FROM ag_catalog.ag_graph WHERE name = 'memory' AND graphid = to_regnamespace('memory')::oid
+"""
+"""0 after a restore from a dump, which gives the schema another number than AGE's catalogue says."""
+
 CHECKSUM_ROWS = (
     _sql("""
     SELECT a.properties::text AS row FROM memory."Anchor" a

@@ -65,6 +65,10 @@ class AgeGraph:
         async with self._transaction() as connection:
             await connection.execute(statements.COUNTS, {"owner": agtype("")})  # and loads AGE, which parses Cypher
             await connection.execute(statements.SMOKE)
+            if not one(await (await connection.execute(statements.CATALOGUE)).fetchone())["sound"]:
+                raise GraphUnavailable(
+                    "AGE's catalogue and the graph's schema disagree, as after a restore: rebuild it"
+                )
 
     async def upsert(self, write: GraphWrite) -> GraphWritten:
         """Apply a record's graph change in one transaction under the user's lock; applying it again changes nothing."""

@@ -42,25 +42,29 @@ BEGIN
         ALTER TABLE ag_catalog.ag_label ADD CONSTRAINT fk_graph_oid
             FOREIGN KEY (graph) REFERENCES ag_catalog.ag_graph (graphid);
     END IF;
-    CREATE UNIQUE INDEX IF NOT EXISTS anchor_key ON memory."Anchor" (
-        ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"user_id"'::ag_catalog.agtype]),
-        ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"key"'::ag_catalog.agtype]));
-    CREATE UNIQUE INDEX IF NOT EXISTS anchor_id ON memory."Anchor" (
-        ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"user_id"'::ag_catalog.agtype]),
-        ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"anchor_id"'::ag_catalog.agtype]));
-    CREATE UNIQUE INDEX IF NOT EXISTS frame_id ON memory."Frame" (
-        ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"user_id"'::ag_catalog.agtype]),
-        ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"fid"'::ag_catalog.agtype]));
-    CREATE UNIQUE INDEX IF NOT EXISTS arm_role ON memory."ARM" (start_id, end_id,
-        ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"role"'::ag_catalog.agtype]));
-    -- the frame's own id on the arm gives adjacency in frame-id order: graphids only tell who came first
-    CREATE INDEX IF NOT EXISTS arm_adjacency ON memory."ARM" (end_id,
-        ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"predicate"'::ag_catalog.agtype]),
-        ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"fid"'::ag_catalog.agtype]));
-    CREATE INDEX IF NOT EXISTS arm_incidence ON memory."ARM" (end_id,
-        ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"fid"'::ag_catalog.agtype]));
-    -- prefixes of the above; kept, they mislead the planner
-    DROP INDEX IF EXISTS memory."ARM_start_id_idx", memory."ARM_end_id_idx";
+    -- only where one is missing: even to find that it exists, CREATE INDEX waits for every writer
+    IF (SELECT count(*) FROM pg_indexes WHERE schemaname = 'memory' AND indexname IN
+            ('anchor_key', 'anchor_id', 'frame_id', 'arm_role', 'arm_adjacency', 'arm_incidence')) < 6 THEN
+        CREATE UNIQUE INDEX IF NOT EXISTS anchor_key ON memory."Anchor" (
+            ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"user_id"'::ag_catalog.agtype]),
+            ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"key"'::ag_catalog.agtype]));
+        CREATE UNIQUE INDEX IF NOT EXISTS anchor_id ON memory."Anchor" (
+            ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"user_id"'::ag_catalog.agtype]),
+            ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"anchor_id"'::ag_catalog.agtype]));
+        CREATE UNIQUE INDEX IF NOT EXISTS frame_id ON memory."Frame" (
+            ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"user_id"'::ag_catalog.agtype]),
+            ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"fid"'::ag_catalog.agtype]));
+        CREATE UNIQUE INDEX IF NOT EXISTS arm_role ON memory."ARM" (start_id, end_id,
+            ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"role"'::ag_catalog.agtype]));
+        -- the frame's own id on the arm gives adjacency in frame-id order: graphids only tell who came first
+        CREATE INDEX IF NOT EXISTS arm_adjacency ON memory."ARM" (end_id,
+            ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"predicate"'::ag_catalog.agtype]),
+            ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"fid"'::ag_catalog.agtype]));
+        CREATE INDEX IF NOT EXISTS arm_incidence ON memory."ARM" (end_id,
+            ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '"fid"'::ag_catalog.agtype]));
+        -- prefixes of the above; kept, they mislead the planner
+        DROP INDEX IF EXISTS memory."ARM_start_id_idx", memory."ARM_end_id_idx";
+    END IF;
 END
 $block$
 """

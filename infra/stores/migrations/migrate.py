@@ -15,6 +15,7 @@ from psycopg import errors, sql
 
 from domain.errors import ConfigurationError, StoreUnavailable
 from infra.stores.database import SESSION_OPTIONS, describe, scrubbed
+from infra.stores.migrations.age import ENSURE_GRAPH
 
 EXTENSIONS = ("vector", "age")
 MIGRATION_LOCK = "SELECT pg_advisory_lock(7225, 1)"
@@ -27,7 +28,7 @@ DATABASE_SETTINGS = (
 
 
 def upgrade(url: str) -> None:
-    """Apply the steps that are missing.
+    """Apply the steps that are missing, and make the graph again if it was dropped.
 
     Raises ConfigurationError where the server lacks an extension, the role a right, or the database is newer than the
     code; StoreUnavailable where it can't be reached.
@@ -43,6 +44,7 @@ def upgrade(url: str) -> None:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
             connection.commit()
+        keeper.execute(ENSURE_GRAPH)
 
 
 def current(url: str) -> str | None:
