@@ -1,6 +1,6 @@
 """Choices between graph reads: which rows, frames and anchors each lane takes on (paper 2.4, A.3; design 4.2, 4.3)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from uuid import UUID
 
 from domain.memory import GRAPH_KINDS, Anchor, Frame, FrameArm, MemoryKind, Record
@@ -88,7 +88,7 @@ def united(frames: Iterable[Frame]) -> tuple[Frame, ...]:
 
 
 def facts_of(
-    frames: Sequence[Frame], scores: Mapping[str, FactScore], seen: Mapping[UUID, Record], *, limit: int
+    frames: Sequence[Frame], scores: Mapping[str, FactScore], seen: Container[UUID], *, limit: int
 ) -> tuple[Fact, ...]:
     """At most `limit` facts of ranked frames, each citing only records in `seen`; a frame without any is left out.
 

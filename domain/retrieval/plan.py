@@ -326,7 +326,7 @@ def _directions(
     at = _main_verb(words, verbs)
     if at is None:
         return ()
-    passive = is_participle(words[at]) and any(word in _BE for word in words[:at])
+    passive = any(is_participle(word) for word in words[at : at + 1]) and any(word in _BE for word in words[:at])
     found = []
     for person in persons:
         position = _position(words, person.split())
