@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime
 from io import StringIO
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -50,8 +51,8 @@ def row(record: UUID, text: str = "Tamsin won the double sculls.") -> Row:
     )
 
 
-def shown(**parts: object) -> str:
-    result = SearchResult(plan=plan("When did Tamsin win?", as_of=AT), **parts)  # type: ignore[arg-type]
+def shown(**parts: Any) -> str:
+    result = SearchResult(plan=plan("When did Tamsin win?", as_of=AT), **parts)
     console = Console(file=StringIO(), width=200, highlight=False)
     console.print(result_view(result))
     file = console.file

@@ -1,6 +1,7 @@
 """From parsed files to inputs: identity, limits and the check of the whole file."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from importlib.resources import as_file, files
 
@@ -23,7 +24,7 @@ def inputs(content: str, name: str = "talk.jsonl", placement: Placement | None =
     return inputs_of(parsed, name, placement or Placement(), limits=LIMITS, zone="UTC", now=NOW)
 
 
-def lines(*rows: dict[str, object]) -> str:
+def lines(*rows: Mapping[str, object]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 

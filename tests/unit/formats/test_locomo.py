@@ -1,6 +1,7 @@
 """LoCoMo lines."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 
 import pytest
@@ -9,7 +10,12 @@ from domain.errors import InvalidInput
 from infra.run.formats.draft import Format
 from tests.unit.formats.reads import parse
 
-HEAD = {"type": "conversation", "conversation_id": "conv-1", "speaker_a": "Ana", "speaker_b": "Bo"}
+HEAD: Mapping[str, object] = {
+    "type": "conversation",
+    "conversation_id": "conv-1",
+    "speaker_a": "Ana",
+    "speaker_b": "Bo",
+}
 
 
 def session(number: int, at: str = "2023-05-08T13:56") -> dict[str, object]:
@@ -27,7 +33,7 @@ def turn(number: int, ordinal: int, **more: object) -> dict[str, object]:
     return {**row, "text": f"turn {ordinal}", **more}
 
 
-def lines(*rows: dict[str, object]) -> str:
+def lines(*rows: Mapping[str, object]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
@@ -70,7 +76,7 @@ def test_a_session_without_turns_makes_nothing() -> None:
         ((HEAD, {"text": "a plain message"}), "line 2: no known type of line"),
     ],
 )
-def test_a_bad_line_is_named(rows: tuple[dict[str, object], ...], says: str) -> None:
+def test_a_bad_line_is_named(rows: tuple[Mapping[str, object], ...], says: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         parse(lines(*rows))
     assert caught.value.message.startswith(f"talk.jsonl, {says}")

@@ -1,6 +1,7 @@
 """Generic JSONL of messages."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -10,7 +11,7 @@ from infra.run.formats.draft import Format
 from tests.unit.formats.reads import parse
 
 
-def lines(*rows: dict[str, object]) -> str:
+def lines(*rows: Mapping[str, object]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
