@@ -47,7 +47,7 @@ ORDER BY j.sequence DESC LIMIT %(limit)s
 OPEN_JOBS = (
     SELECT_JOB
     + """
-WHERE j.state <> ALL(%s) AND j.waiting_since < %s ORDER BY j.waiting_since, j.id LIMIT %s
+WHERE j.state IN ('accepted', 'running', 'extracted') AND j.waiting_since < %s ORDER BY j.waiting_since, j.id LIMIT %s
 """
 )
 
@@ -130,7 +130,7 @@ WHERE input_id = %s AND index_status = 'failed'
 
 QUEUE_HEAD = """
 SELECT id, request_id, state, chunks FROM jobs
-WHERE user_id = %s AND state <> ALL(%s) ORDER BY sequence LIMIT 1
+WHERE user_id = %s AND state IN ('accepted', 'running', 'extracted') ORDER BY sequence LIMIT 1
 """
 
 _TERMINAL = [str(state) for state in TERMINAL]
@@ -177,7 +177,7 @@ class PostgresJobs:
 
     async def open_jobs(self, *, before: datetime, limit: int = 1000) -> tuple[Job, ...]:
         """Jobs of all users that are not terminal and arrived, or were reopened, before a time; oldest first."""
-        return await self._jobs(OPEN_JOBS, (_TERMINAL, before, limit))
+        return await self._jobs(OPEN_JOBS, (before, limit))
 
     async def _jobs(self, statement: str, arguments: Any) -> tuple[Job, ...]:
         async with self._database.transaction() as connection:
@@ -282,7 +282,7 @@ class PostgresJobs:
     async def queue_head(self, user_id: str) -> QueueHead:
         """The user's earliest job that is not terminal; ready once `extracted`."""
         async with self._database.transaction() as connection:
-            cursor = await connection.execute(QUEUE_HEAD, (user_id, _TERMINAL))
+            cursor = await connection.execute(QUEUE_HEAD, (user_id,))
             row = await cursor.fetchone()
         if row is None:
             return QueueHead()

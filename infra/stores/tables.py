@@ -23,6 +23,7 @@ from sqlalchemy import (
     MetaData,
     Text,
     Uuid,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 from sqlmodel import Field, SQLModel
@@ -78,7 +79,12 @@ class Jobs(Table, table=True):
     __table_args__ = (
         Index("jobs_request", "user_id", "request_id", unique=True),
         Index("jobs_sequence", "user_id", "sequence", unique=True),
-        Index("jobs_state", "state", "waiting_since"),
+        Index(
+            "jobs_open",
+            "user_id",
+            "sequence",
+            postgresql_where=text("state IN ('accepted', 'running', 'extracted')"),
+        ),
     )
     id: UUID = _key()
     user_id: str = _text()

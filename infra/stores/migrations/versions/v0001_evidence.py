@@ -79,9 +79,9 @@ STATEMENTS = (
         PRIMARY KEY (id)
     )
     """,
+    "CREATE INDEX jobs_open ON jobs (user_id, sequence) WHERE state IN ('accepted', 'running', 'extracted')",
     "CREATE UNIQUE INDEX jobs_request ON jobs (user_id, request_id)",
     "CREATE UNIQUE INDEX jobs_sequence ON jobs (user_id, sequence)",
-    "CREATE INDEX jobs_state ON jobs (state, waiting_since)",
     """
     CREATE TABLE meta (
         key text NOT NULL,
