@@ -18,9 +18,9 @@ _BOUNDARIES = (_PARAGRAPH, _SENTENCE, _SPACE)
 def cut(job_id: UUID, new: NewInput, *, characters: int, turns: int, previous: Message | None) -> tuple[Chunk, ...]:
     """The chunks of an input, the same on every call.
 
-    A chunk has at most `turns` turns and `characters` characters; captions count too, but are never cut. A message longer
-    than `characters` becomes several turns of its id. The texts of the turns, in order, are the texts of the messages,
-    and each turn's `offset` is its place in its message. `previous` is the session's last message before this input;
+    A chunk has at most `turns` turns and `characters` characters; captions count too, but are never cut. A longer
+    message becomes several turns of its id. The texts of the turns, in order, are the texts of the messages, and each
+    turn's `offset` is its place in its message. `previous` is the session's last message before this input;
     `Chunk.previous` is the turn just before the chunk.
     """
     parts = [turn for message in new.messages for turn in _turns(message, characters)]
