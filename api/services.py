@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from api.acceptor import Acceptor
 from api.search import Retriever
-from domain.ports import Embedder, GraphStore, JobStore, MemoryModel, ModelCallStore, RecordStore, VaultStore
+from domain.ports import Embedder, GraphStore, JobStore, ModelCallStore, RecordStore, VaultStore
 from infra.settings import Settings
 
 
@@ -17,7 +17,6 @@ class Services:
     graph: GraphStore
     calls: ModelCallStore
     vault: VaultStore
-    model: MemoryModel
     embedder: Embedder
     retriever: Retriever
     acceptor: Acceptor

@@ -1,6 +1,5 @@
 """The one composition root: from settings to services."""
 
-import asyncio
 import base64
 import os
 import secrets
@@ -16,13 +15,9 @@ from api.search import Retriever
 from api.services import Services
 from domain.errors import ConfigurationError
 from domain.intake import Limits
-from domain.ports import Embedder, MemoryModel
+from domain.ports import Embedder
 from infra.models.cached import CachedEmbedder
 from infra.models.minilm import MiniLM
-from infra.models.openai.embedder import OpenAIEmbedder
-from infra.models.openai.endpoint import Endpoint
-from infra.models.openai.model import OpenAIModel
-from infra.models.rules.model import RulesModel
 from infra.settings import Settings
 from infra.stores.database import Database
 from infra.stores.graph import AgeGraph
@@ -51,11 +46,10 @@ async def connect(
         upgrade(url)
     database = await Database.open(url, pool_size=settings.database_pool_size)
     try:
-        model, raw_embedder = make_models(settings)
-        embedder = CachedEmbedder(raw_embedder)
+        embedder = make_embedder(settings)
         await check_embedder(database, name=embedder.name, dimension=embedder.dimension)
         temporal = client or await connect_temporal(settings)
-        yield _services(settings, database, temporal, model=model, embedder=embedder)
+        yield _services(settings, database, temporal, embedder)
     finally:
         await database.close()
 
@@ -67,9 +61,7 @@ def database_url(settings: Settings) -> str:
     return settings.database_url
 
 
-def _services(
-    settings: Settings, database: Database, client: Client, *, model: MemoryModel, embedder: Embedder
-) -> Services:
+def _services(settings: Settings, database: Database, client: Client, embedder: Embedder) -> Services:
     jobs = PostgresJobs(database)
     records = PostgresRecords(database)
     graph = AgeGraph(database)
@@ -90,7 +82,6 @@ def _services(
         graph=graph,
         calls=PostgresModelCalls(database),
         vault=vault,
-        model=model,
         embedder=embedder,
         retriever=Retriever(graph, records, embedder),
         acceptor=acceptor,
@@ -98,20 +89,14 @@ def _services(
     )
 
 
-def make_models(settings: Settings) -> tuple[MemoryModel, Embedder]:
-    """The endpoint's models where configured, else the offline rules model and local MiniLM."""
-    if settings.model_base_url is None:
-        return RulesModel(), MiniLM()
-    endpoint = Endpoint(
-        settings.model_base_url,
-        api_key=settings.model_api_key,
-        timeout_seconds=settings.model_timeout_seconds,
-        limit=asyncio.Semaphore(settings.model_concurrency),
-    )
-    model = OpenAIModel(endpoint, model=settings.chat_model)
-    if settings.embedding_model is None:
-        return model, MiniLM()
-    return model, OpenAIEmbedder(endpoint, model=settings.embedding_model, dimension=settings.embedding_dimension)
+def make_embedder(settings: Settings) -> Embedder:
+    """The endpoint's embedder if one is named, else local MiniLM; with a memory of the texts last seen."""
+    if settings.model_base_url is None or settings.embedding_model is None:
+        return CachedEmbedder(MiniLM())
+    # Two seconds of import that a command without an endpoint does not pay.
+    from infra.run.models import endpoint_embedder  # noqa: PLC0415
+
+    return CachedEmbedder(endpoint_embedder(settings, settings.model_base_url, settings.embedding_model))
 
 
 def vault_key(settings: Settings) -> bytes:

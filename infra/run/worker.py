@@ -19,8 +19,9 @@ from activities.writing import Writing
 from api.services import Services
 from domain.errors import ReverieError
 from domain.jobs import JobState
-from domain.ports import JobStore, WorkflowStarter
+from domain.ports import JobStore, MemoryModel, WorkflowStarter
 from infra.run.bootstrap import connect
+from infra.run.models import make_model
 from infra.settings import Settings
 from infra.telemetry import configure_logging
 from infra.temporal import connect as connect_temporal
@@ -49,19 +50,19 @@ def runner() -> SandboxedWorkflowRunner:
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 
-def workers(client: Client, services: Services, starter: WorkflowStarter) -> Sequence[Worker]:
+def workers(client: Client, services: Services, model: MemoryModel, starter: WorkflowStarter) -> Sequence[Worker]:
     """The three workers of a process: workflow code, steps on the database, steps that ask the model."""
     settings = services.settings
     calls = RecordedCalls(services.calls, services.embedder, _now)
     writing = Writing(
         services.jobs,
         services.records,
-        services.model,
+        model,
         calls,
         chunk_characters=settings.chunk_characters,
         chunk_turns=settings.chunk_turns,
     )
-    indexing = Indexing(services.jobs, services.records, services.graph, services.model, calls)
+    indexing = Indexing(services.jobs, services.records, services.graph, model, calls)
     keeping = JobKeeping(services.jobs, services.records, starter, _now)
     on_database = [
         writing.prepare, writing.commit, indexing.upsert, keeping.enqueue, keeping.queue_head, keeping.check_ingest,
@@ -121,11 +122,12 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     starter = TemporalStarter(client, prefix=settings.task_queue_prefix)
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(connect(settings, client=client, migrate=True))
-        for worker in workers(client, services, starter):
+        model = make_model(settings)
+        for worker in workers(client, services, model, starter):
             await stack.enter_async_context(worker)
         sweeping = asyncio.create_task(_sweeping(services.jobs, starter))
         stack.callback(sweeping.cancel)
-        logger.info("worker ready, model %s", services.model.name)
+        logger.info("worker ready, model %s", model.name)
         await stop.wait()
 
 

@@ -1,7 +1,6 @@
 """The conversation of the fault tests: small, yet with something for every step."""
 
 from domain.intake import InputIn
-
 from tests.e2e.deployment import talk
 
 USER = "ines"

@@ -2,6 +2,7 @@
 kill."""
 
 import asyncio
+import functools
 import os
 import signal
 import subprocess
@@ -15,12 +16,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
-from domain.intake import InputIn, MessageIn
 from temporalio.client import Client
 
 from api.services import Services
+from domain.intake import InputIn, MessageIn
 from domain.jobs import Job
-from domain.ports import WorkflowStarter
+from domain.ports import MemoryModel, WorkflowStarter
+from infra.models.rules.model import RulesModel
 from infra.run.bootstrap import connect
 from infra.run.worker import workers
 from infra.settings import Settings
@@ -31,6 +33,12 @@ PATIENCE_SECONDS = 120.0
 """A job that takes longer hangs."""
 
 READY = "worker ready"
+
+
+@functools.cache
+def rules() -> MemoryModel:
+    """The rules model, loaded once a session."""
+    return RulesModel()
 
 
 @dataclass
@@ -98,11 +106,11 @@ class Deployment:
             yield services
 
     @asynccontextmanager
-    async def worker(self, services: Services) -> AsyncIterator[None]:
-        """A worker inside this process, over services that the test may have tampered with."""
+    async def worker(self, services: Services, model: MemoryModel | None = None) -> AsyncIterator[None]:
+        """A worker inside this process, with a model of the test's or the rules model."""
         client = await self.client()
         async with AsyncExitStack() as stack:
-            for worker in workers(client, services, self.starter(client)):
+            for worker in workers(client, services, model or rules(), self.starter(client)):
                 await stack.enter_async_context(worker)
             yield
 

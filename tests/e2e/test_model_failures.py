@@ -1,9 +1,5 @@
 """A model that fails, at each step in turn: nothing is lost, nothing is asked twice, and a retry finishes the job."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
-
 import pytest
 
 from api.services import Services
@@ -12,7 +8,7 @@ from domain.jobs import Job
 from domain.memory import IndexStatus, MemoryKind
 from domain.model_calls import Purpose
 from tests.e2e.conversation import SESSIONS, USER, sessions
-from tests.e2e.deployment import Deployment, finished, state_of
+from tests.e2e.deployment import Deployment, finished, rules, state_of
 from tests.e2e.faulty import FaultyModel
 
 FOR_EVER = 10_000
@@ -20,19 +16,8 @@ STEPS = (Purpose.ROUTE, Purpose.WRITE, Purpose.EXTRACT, Purpose.REPAIR, Purpose.
 IN_WRITING = (Purpose.ROUTE, Purpose.WRITE)
 
 
-@asynccontextmanager
-async def _working(deployment: Deployment, fault: FaultyModel | None = None) -> AsyncIterator[Services]:
-    async with deployment.services() as services:
-        if fault is not None:
-            services = replace(services, model=fault)
-        async with deployment.worker(services):
-            yield services
-
-
-def _fault(
-    services: Services, purpose: Purpose, times: int, error: type[ModelUnavailable | ModelOutputInvalid]
-) -> FaultyModel:
-    return FaultyModel(services.model, purpose=purpose, times=times, error=lambda: error("scripted"))
+def _fault(purpose: Purpose, times: int, error: type[ModelUnavailable | ModelOutputInvalid]) -> FaultyModel:
+    return FaultyModel(rules(), purpose=purpose, times=times, error=lambda: error("scripted"))
 
 
 async def _run_all(services: Services) -> list[Job]:
@@ -45,8 +30,8 @@ async def test_a_step_that_fails_for_a_while_leaves_no_trace(
     purpose: Purpose, deployment: Deployment, clean_state: tuple[str, str]
 ) -> None:
     async with deployment.services() as services:
-        fault = _fault(services, purpose, 2, ModelUnavailable)
-        async with _working(deployment, fault):
+        fault = _fault(purpose, 2, ModelUnavailable)
+        async with deployment.worker(services, fault):
             jobs = await _run_all(services)
         assert [(job.state, job.index_failed) for job in jobs] == [("completed", 0)] * len(SESSIONS)
         assert fault.failed == 2
@@ -58,13 +43,13 @@ async def test_a_step_that_fails_for_good_keeps_the_input_and_a_retry_finishes_i
     purpose: Purpose, deployment: Deployment, clean_state: tuple[str, str]
 ) -> None:
     async with deployment.services() as services:
-        fault = _fault(services, purpose, FOR_EVER, ModelOutputInvalid)
-        async with _working(deployment, fault):
+        fault = _fault(purpose, FOR_EVER, ModelOutputInvalid)
+        async with deployment.worker(services, fault):
             for job in await _run_all(services):
                 await _shows_the_failure(services, job, purpose)
         answered = dict(fault.answered)
         fault.left = 0
-        async with _working(deployment, fault):
+        async with deployment.worker(services, fault):
             retried = [await services.acceptor.retry(USER, session_job.id) for session_job in await _jobs(services)]
             jobs = [await finished(services, USER, job.id) for job in retried]
         assert [(job.state, job.index_failed) for job in jobs] == [("completed", 0)] * len(SESSIONS)

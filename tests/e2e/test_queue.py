@@ -1,11 +1,9 @@
 """Order and liveness of the per-user queue."""
 
-from dataclasses import replace
-
 from domain.errors import ModelUnavailable
 from domain.model_calls import Purpose
 from tests.e2e.conversation import USER, sessions
-from tests.e2e.deployment import Deployment, finished
+from tests.e2e.deployment import Deployment, finished, rules
 from tests.e2e.faulty import FaultyModel
 
 
@@ -14,9 +12,9 @@ async def test_the_graph_follows_arrival_order_though_the_first_input_is_slow(
 ) -> None:
     """The first input's extraction is held up by failures; the later ones wait for it at the graph, not before."""
     async with deployment.services() as services:
-        fault = FaultyModel(services.model, purpose=Purpose.ROUTE, times=3, error=lambda: ModelUnavailable("scripted"))
+        fault = FaultyModel(rules(), purpose=Purpose.ROUTE, times=3, error=lambda: ModelUnavailable("scripted"))
         first, *later = sessions()
-        async with deployment.worker(replace(services, model=fault)):
+        async with deployment.worker(services, fault):
             jobs = [await services.acceptor.accept(one) for one in (first, *later)]
             ends = [(await finished(services, USER, one.job.id)).finished_at for one in jobs]
         assert ends == sorted(ends, key=str)
@@ -42,11 +40,9 @@ async def test_a_terminated_ingest_does_not_block_the_queue(deployment: Deployme
 
 async def test_a_cancelled_job_ends_and_the_next_one_runs(deployment: Deployment) -> None:
     async with deployment.services() as services:
-        fault = FaultyModel(
-            services.model, purpose=Purpose.ROUTE, times=10_000, error=lambda: ModelUnavailable("scripted")
-        )
+        fault = FaultyModel(rules(), purpose=Purpose.ROUTE, times=10_000, error=lambda: ModelUnavailable("scripted"))
         first, second, _ = sessions()
-        async with deployment.worker(replace(services, model=fault)):
+        async with deployment.worker(services, fault):
             stuck = await services.acceptor.accept(first)
             await services.acceptor.cancel(USER, stuck.job.id)
             ended = await finished(services, USER, stuck.job.id)

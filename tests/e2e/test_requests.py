@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 import uvicorn
-from api.app import create_app
 
+from api.app import create_app
 from api.services import Services
 from domain.errors import RequestConflict
 from tests.e2e.conftest import Deploy

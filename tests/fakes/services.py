@@ -18,7 +18,6 @@ from domain.ports import (
     Embedder,
     GraphStore,
     JobStore,
-    MemoryModel,
     ModelCallStore,
     RecordStore,
     VaultStore,
@@ -187,7 +186,6 @@ class FakeServices:
             graph=cast(GraphStore, ScriptedGraph()),
             calls=cast(ModelCallStore, None),
             vault=vault,
-            model=cast(MemoryModel, None),
             embedder=cast(Embedder, None),
             retriever=cast(Retriever, self.retriever),
             acceptor=Acceptor(
