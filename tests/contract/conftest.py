@@ -1,0 +1,65 @@
+"""Every contract test runs over the stores in memory and over those in Postgres."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+import pytest
+
+from domain.ports import GraphStore, JobStore, ModelCallStore, RecordStore, VaultStore
+from infra.stores.database import Database
+from infra.stores.graph import AgeGraph
+from infra.stores.jobs import PostgresJobs
+from infra.stores.model_calls import PostgresModelCalls
+from infra.stores.records import PostgresRecords
+from infra.stores.vault import PostgresVault
+from tests.fakes.graph import MemoryGraph
+from tests.fakes.stores import Evidence, MemoryJobs, MemoryModelCalls, MemoryRecords
+from tests.fakes.vault import MemoryVault
+
+MASTER_KEY = bytes(range(32))
+
+
+@dataclass
+class Stores:
+    """One database, or one memory."""
+
+    jobs: JobStore
+    records: RecordStore
+    calls: ModelCallStore
+    graph: GraphStore
+    vault_with: Callable[[bytes], VaultStore]
+
+    @property
+    def vault(self) -> VaultStore:
+        return self.vault_with(MASTER_KEY)
+
+
+def in_memory() -> Stores:
+    evidence, entries = Evidence(), {}  # type: ignore[var-annotated]
+    return Stores(
+        jobs=MemoryJobs(evidence),
+        records=MemoryRecords(evidence),
+        calls=MemoryModelCalls(evidence),
+        graph=MemoryGraph(),
+        vault_with=lambda key: MemoryVault(entries, key),
+    )
+
+
+def in_postgres(database: Database) -> Stores:
+    return Stores(
+        jobs=PostgresJobs(database),
+        records=PostgresRecords(database),
+        calls=PostgresModelCalls(database),
+        graph=AgeGraph(database),
+        vault_with=lambda key: PostgresVault(database, key),
+    )
+
+
+@pytest.fixture(params=["memory", "postgres"])
+async def stores(request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
+    if request.param == "memory":
+        yield in_memory()
+        return
+    database = await Database.open(request.getfixturevalue("database_url"), pool_size=10)
+    yield in_postgres(database)
+    await database.close()
