@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,13 +13,15 @@ from queue import Queue
 import psutil
 import psycopg
 import pytest
+from pydantic import SecretStr
 
 from domain.errors import ConfigurationError, Unavailable
-from infra.run.embedded.service import ServicePart
+from infra.run.embedded.service import ServicePart, answers_http, environment
 from infra.run.embedded.state import STATE_FILE, DirectoryHeld, read_state
 from infra.run.embedded.supervisor import LONGEST_PAUSE_SECONDS, STEADY_SECONDS, Watched, embedded_stack
 from infra.run.embedded.temporal import EmbeddedTemporal
 from infra.settings import Settings
+from tests.integration.test_embedded_postgres import listening
 
 UP = (sys.executable, "-c", "from infra.run.cli.main import main; main()", "up", "--no-services")
 PATIENCE_SECONDS = 60.0
@@ -42,6 +45,42 @@ def test_a_killed_part_is_started_again_at_the_same_address(settings: Settings, 
         assert read_state(settings.data_dir) == state
     assert not any(part.is_running() for part in stack.parts.values())
     assert read_state(settings.data_dir) is None
+
+
+def test_worker_and_api_come_up_and_a_killed_api_answers_again(
+    data_dir: Path, database_url: str, temporal_server: EmbeddedTemporal
+) -> None:
+    settings = Settings(
+        data_dir=data_dir,
+        database_url=database_url,
+        temporal_address=temporal_server.address,
+        task_queue_prefix=f"supervised-{data_dir.name}",
+        api_port=0,
+    )
+    lines: Queue[str] = Queue()
+    with embedded_stack(settings, say=lines.put) as (stack, state):
+        assert set(stack.parts) == {"worker", "api"}
+        assert answers_http(f"{state.api_url}/healthz")
+        stack.parts["api"].kill()
+        assert not answers_http(f"{state.api_url}/healthz")
+        _read_until(lines, "api runs again")
+        assert answers_http(f"{state.api_url}/healthz")
+        assert listening(stack.parts["api"].pid) == {"127.0.0.1"}
+
+
+def test_a_taken_api_port_is_refused_before_anything_answers_for_us(
+    data_dir: Path, database_url: str, temporal_server: EmbeddedTemporal
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        settings = Settings(
+            data_dir=data_dir, database_url=database_url, temporal_address=temporal_server.address, api_port=port
+        )
+        with (
+            pytest.raises(ConfigurationError, match=f"port {port} is taken: set REVERIE_API_PORT"),
+            embedded_stack(settings, say=print),
+        ):
+            pytest.fail("the port has an owner")
 
 
 def test_a_second_owner_is_told_who_holds_the_directory(settings: Settings) -> None:
@@ -102,8 +141,8 @@ def test_an_existing_database_out_of_reach_is_named_without_its_password(data_di
     assert "heron-4471" not in failure.value.message
 
 
-def test_a_service_that_ends_at_once_says_so_with_its_log(data_dir: Path) -> None:
-    part = ServicePart("probe", "infra.run.no_such_module", data_dir=data_dir, environment={}, probe=lambda _: False)
+def test_a_service_that_ends_at_once_says_so_with_its_log(settings: Settings) -> None:
+    part = ServicePart("probe", "infra.run.no_such_module", settings=settings, probe=lambda _: False)
     with pytest.raises(Unavailable, match=r"(?s)the probe ended with code 1.*No module named"):
         part.start()
     assert not part.is_running()
@@ -121,6 +160,17 @@ def test_the_pause_before_a_restart_grows_is_bounded_and_starts_over() -> None:
     assert watched.died(101.0) == LONGEST_PAUSE_SECONDS
     watched.started(200.0)
     assert watched.died(200.0 + STEADY_SECONDS + 1) == 0.5
+
+
+def test_a_child_is_given_exactly_the_settings(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where they differ from what the environment says."""
+    monkeypatch.setenv("REVERIE_CHAT_MODEL", "other")
+    monkeypatch.setenv("REVERIE_DATABASE_URL", "postgresql://elsewhere/db")
+    given = Settings(data_dir=data_dir, database_url=None, chat_model="mine", model_api_key=SecretStr("heron-4471"))
+    told = environment(given)
+    assert "REVERIE_DATABASE_URL" not in told
+    monkeypatch.setattr(os, "environ", told)
+    assert Settings() == given
 
 
 def _environment(data_dir: Path) -> dict[str, str]:

@@ -5,10 +5,11 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+from pydantic import SecretStr
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
@@ -24,7 +25,7 @@ _PROBE_SECONDS = 0.2
 
 
 class ServicePart:
-    """`python -m module`, told its settings by the environment.
+    """`python -m module`, told the settings by its environment.
 
     `probe` is given the child's process id and says whether it is ready; it is asked until it says so.
     """
@@ -34,15 +35,14 @@ class ServicePart:
         name: str,
         module: str,
         *,
-        data_dir: Path,
-        environment: Mapping[str, str],
+        settings: Settings,
         probe: Callable[[int], bool],
     ) -> None:
         self.name = name
         self._module = module
-        self._environment = environment
+        self._settings = settings
         self._probe = probe
-        self._process = ChildProcess(name, data_dir=data_dir, stop_signal=signal.SIGTERM)
+        self._process = ChildProcess(name, data_dir=settings.data_dir, stop_signal=signal.SIGTERM)
 
     @property
     def pid(self) -> int | None:
@@ -58,7 +58,7 @@ class ServicePart:
 
     def start(self) -> None:
         """Start and wait until ready. Unavailable when it ends or stays silent; its log says why."""
-        self._process.spawn([sys.executable, "-m", self._module], environment={**os.environ, **self._environment})
+        self._process.spawn([sys.executable, "-m", self._module], environment=environment(self._settings))
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
         while (pid := self._process.pid) is not None and time.monotonic() < deadline:
             if self._probe(pid):
@@ -76,6 +76,18 @@ class ServicePart:
     def kill(self) -> None:
         """SIGKILL, as a crash would."""
         self._process.kill()
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """Our environment with exactly these settings in it, secrets included, whatever it had before."""
+    prefix = settings.model_config.get("env_prefix", "")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(prefix)}
+    values = {name: getattr(settings, name) for name in type(settings).model_fields}
+    return inherited | {
+        f"{prefix}{name.upper()}": value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def answers_http(url: str) -> bool:

@@ -147,21 +147,18 @@ class Stack:
         return server.address, server.ui_url
 
     def _start_services(self, database_url: str, temporal_address: str) -> str:
-        """Worker, then API; returns the API's address. Both find the servers by their environment."""
-        settings = self._settings.model_copy(update={"temporal_address": temporal_address})
-        if settings.api_port and not port_is_free(settings.api_port):
-            raise ConfigurationError(
-                f"port {settings.api_port} is taken: set REVERIE_API_PORT to another (0 takes a free one)"
-            )
-        host, port = settings.api_host, settings.api_port or free_port()
-        environment = {
-            "REVERIE_DATA_DIR": str(self._data_dir),
-            "REVERIE_DATABASE_URL": database_url,
-            "REVERIE_TEMPORAL_ADDRESS": temporal_address,
-            "REVERIE_TEMPORAL_NAMESPACE": settings.temporal_namespace,
-            "REVERIE_API_HOST": host,
-            "REVERIE_API_PORT": str(port),
-        }
+        """Worker, then API; returns the API's address. Both are told the servers' addresses."""
+        host, port = self._settings.api_host, self._settings.api_port or free_port()
+        if not port_is_free(port):
+            raise ConfigurationError(f"port {port} is taken: set REVERIE_API_PORT to another (0 takes a free one)")
+        settings = self._settings.model_copy(
+            update={
+                "data_dir": self._data_dir,
+                "database_url": database_url,
+                "temporal_address": temporal_address,
+                "api_port": port,
+            }
+        )
         url = f"http://{'127.0.0.1' if host in _EVERYWHERE else host}:{port}"
         tasks = queue(settings.task_queue_prefix, WORKFLOW_QUEUE)
         probes: Mapping[str, tuple[str, Callable[[int], bool]]] = {
@@ -169,7 +166,7 @@ class Stack:
             "api": ("infra.run.server", lambda _: answers_http(f"{url}/healthz")),
         }
         for name, (module, probe) in probes.items():
-            part = ServicePart(name, module, data_dir=self._data_dir, environment=environment, probe=probe)
+            part = ServicePart(name, module, settings=settings, probe=probe)
             self._start_part(name, part)
         return url
 
