@@ -27,7 +27,7 @@ from domain.retrieval.scoring import (
     with_object,
 )
 from domain.retrieval.times import local_day
-from domain.retrieval.words import stems
+from domain.retrieval.words import content, stems
 
 
 class Entered(Frozen):
@@ -155,7 +155,11 @@ def lane_frames(doors: Doors, pool: Pool) -> tuple[Frame, ...]:
     named = frozenset(doors.exact)
     at_named = (frame for frame in pool.incident if any(arm.anchor_id in named for arm in frame.arms))
     frames = lanes.united((*doors.related, *at_named))[:K_F]
-    objects = [frozenset(stems(run)) for run, anchor in doors.runs.items() if doors.exact[anchor] in OBJECT_TYPES]
+    objects = [
+        frozenset(stems(" ".join(content(run))))  # `the roof` in the question is `roof` on the frame
+        for run, anchor in doors.runs.items()
+        if doors.exact[anchor] in OBJECT_TYPES
+    ]
     return with_object(frames, objects)
 
 
