@@ -76,11 +76,11 @@ def _merged(extraction: Extraction) -> dict[str, Entity]:
     """Admissible entities by their key and by the keys of their aliases."""
     by_key: dict[str, Entity] = {}
     unlisted = (Entity(name=arm.name) for frame in extraction.frames for arm in frame.arms)
-    aliases = {anchor_key(alias) for entity in extraction.entities for alias in entity.aliases}
     for entity in extraction.entities:
         _merge_into(by_key, entity)
+    known = {anchor_key(alias) for entity in by_key.values() for alias in entity.aliases} | by_key.keys()
     for entity in unlisted:
-        if anchor_key(entity.name) not in aliases:
+        if anchor_key(entity.name) not in known:
             _merge_into(by_key, entity)
     of_alias = {anchor_key(alias): entity for entity in reversed(by_key.values()) for alias in entity.aliases}
     return {**by_key, **{key: entity for key, entity in of_alias.items() if key and key not in by_key}}

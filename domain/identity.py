@@ -19,7 +19,18 @@ from domain.model_calls import CanonicalizeAnswer, CanonicalizeRequest, Rename
 from domain.numerals import Numerals, numerals
 
 _WORD = re.compile(r"[^\W\d_]+")
-_SIDES = tuple({word: side for side, words in enumerate(contrast) for word in words} for contrast in CONTRASTS)
+
+
+def _sides_by_word() -> dict[str, tuple[tuple[int, int], ...]]:
+    """A word to the (contrast, side) places it has; few words have more than one."""
+    places: dict[str, tuple[tuple[int, int], ...]] = {}
+    for contrast, sides in enumerate(CONTRASTS):
+        for side, words in enumerate(sides):
+            places |= {word: (*places.get(word, ()), (contrast, side)) for word in words}
+    return places
+
+
+_SIDES = _sides_by_word()
 
 
 def veto(a: str, b: str) -> str | None:
@@ -80,9 +91,9 @@ def _date_veto(a: Iterable[str], b: Iterable[str]) -> str | None:
 
 
 def _contrast_veto(a: Iterable[str], b: Iterable[str]) -> str | None:
-    for sides in _SIDES:
-        if _excludes(_mapped(a, sides.get), _mapped(b, sides.get)):
-            return "opposites"
+    sides_a, sides_b = _sides(a), _sides(b)
+    if any(sides_a[contrast].isdisjoint(sides_b[contrast]) for contrast in sides_a.keys() & sides_b.keys()):
+        return "opposites"
     if REVERSALS.intersection(a) != REVERSALS.intersection(b):
         return "a negation in one name only"
     last_a, last_b = _designator(a), _designator(b)
@@ -97,13 +108,23 @@ def _plan_veto(a: Iterable[str], b: Iterable[str]) -> str | None:
 
 
 def _character_veto(a: str, b: str) -> str | None:
-    if _excludes(_symbols(a), _symbols(b)):
+    symbols_a, symbols_b = _symbols(a), _symbols(b)
+    if symbols_a and symbols_b and symbols_a.isdisjoint(symbols_b):
         return "different symbols"
     for pair in CONTRASTING_CHARACTERS:
         one, other = pair[0], pair[1]
         if (one in a and a.replace(one, other) == b) or (other in a and a.replace(other, one) == b):
             return "opposites"
     return None
+
+
+def _sides(words: Iterable[str]) -> dict[int, set[int]]:
+    """The sides a name takes, by contrast."""
+    taken: dict[int, set[int]] = {}
+    for word in words:
+        for contrast, side in _SIDES.get(word, ()):
+            taken.setdefault(contrast, set()).add(side)
+    return taken
 
 
 def _mapped(words: Iterable[str], value: Callable[[str], int | None]) -> frozenset[int]:
@@ -115,15 +136,11 @@ def _differ(a: Iterable[object], b: Iterable[object]) -> bool:
     return bool(first and second and first != second)
 
 
-def _excludes(a: frozenset[object] | frozenset[int], b: frozenset[object] | frozenset[int]) -> bool:
-    return bool(a and b and a.isdisjoint(b))
-
-
 def _designator(words: Iterable[str]) -> str:
     """The single Latin letter that a name of several words ends with: `Vitamin B`, `Model S`."""
     parts = tuple(words)
     return parts[-1] if len(parts) > 1 and len(parts[-1]) == 1 and parts[-1].isascii() and parts[-1] != "s" else ""
 
 
-def _symbols(name: str) -> frozenset[object]:
+def _symbols(name: str) -> frozenset[str]:
     return frozenset(ch for ch in name if unicodedata.category(ch) == "So")

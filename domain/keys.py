@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from domain.plurals import singular
 from domain.text import words
@@ -43,6 +44,7 @@ _CJK_RANGES = (
 """Han, Kana, Bopomofo and Hangul: no plural forms, and a space inside a name is a matter of taste."""
 
 
+@lru_cache(maxsize=16_384)
 def anchor_key(name: str) -> str:
     """kappa(name): names with one key denote one anchor.
 
@@ -64,18 +66,20 @@ def content_tokens(text: str) -> tuple[str, ...]:
 
 def levelled(text: str) -> str:
     """Compatibility forms, case, invisible characters and the digits of every script levelled; words left in place."""
-    visible = "".join(_visible(ch) for ch in text.translate(_MARKS_OF_TRADE))
+    visible = "".join(map(_visible, text.translate(_MARKS_OF_TRADE)))
     folded = unicodedata.normalize("NFKC", _VULGAR_FRACTION.sub(r" \1", visible))
     while (again := unicodedata.normalize("NFKC", folded.casefold())) != folded:
         folded = again
-    return "".join(_ascii_digit(ch) for ch in folded)
+    return folded if folded.isascii() else "".join(map(_ascii_digit, folded))
 
 
+@lru_cache(maxsize=16_384)
 def is_cjk(character: str) -> bool:
     """Whether a character is of a script that writes without spaces between words and has no plural (or is Hangul)."""
     return any(first <= ord(character) <= last for first, last in _CJK_RANGES)
 
 
+@lru_cache(maxsize=16_384)
 def _visible(character: str) -> str:
     category = unicodedata.category(character)
     if category == "Cs":
@@ -83,6 +87,7 @@ def _visible(character: str) -> str:
     return "" if category == "Cf" else character
 
 
+@lru_cache(maxsize=16_384)
 def _ascii_digit(character: str) -> str:
     digit = unicodedata.decimal(character, None)
     return character if digit is None else str(digit)
@@ -95,6 +100,7 @@ def _words(text: str) -> Iterator[str]:
         yield level[match.start() : match.end()]
 
 
+@lru_cache(maxsize=16_384)
 def _class(ch: str) -> str:
     """One letter for what a character does in a name; the alphabet of `_TOKEN`."""
     category = unicodedata.category(ch)

@@ -175,7 +175,7 @@ _RULES = (
     _Rule("bearer token", _pattern(r"\bbearer\s+(?P<value>[a-z0-9._~+/-]{16,}=*)"), _mixed),
     _Rule("API key", _pattern(
         rf"\b{_API_KEY}{_MARK}{_ABOUT}{_BE}[\"'`“]?(?P<value>[^\s\"'`”,;]{{8,400}}(?<![.!?]))"), _mixed),
-    _Rule("password", _pattern(r"\b[a-z][a-z0-9+.-]{{0,20}}://[^\s/:@]{{1,100}}:(?P<value>[^\s/@]{{1,200}})@")),
+    _Rule("password", _pattern(r"\b[a-z][a-z0-9+.-]{0,20}://[^\s/:@]{1,100}:(?P<value>[^\s/@]{1,200})@")),
     _Rule("password", _pattern(rf"{_KEYWORD}{_MARK}{_ABOUT}{_BE}{_QUOTED}")),
     _Rule("password", _pattern(
         rf"{_KEYWORD}{_MARK}{_ABOUT}{_BE}(?P<value>[^\s\"'“‘`,;]{{4,80}}(?<![.!?。)]))"
