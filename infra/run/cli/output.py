@@ -73,6 +73,9 @@ def edge(*, as_json: bool) -> Iterator[None]:
         yield
     except typer.Exit:
         raise
+    except KeyboardInterrupt:
+        say("stopped")
+        raise typer.Exit(INTERRUPTED) from None
     except ReverieError as error:
         _fail(error, as_json=as_json)
     except OSError as error:

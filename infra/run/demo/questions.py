@@ -10,7 +10,7 @@ AS_OF = datetime(2025, 7, 1, 12, tzinfo=UTC)
 """Ten days after the last session: the moment of asking is fixed, so that the answers never change."""
 
 QUESTIONS = (
-    "Which boat does Tamsin want to restore?",
+    "Who gave Tamsin the old wooden skiff?",
     "How many times did Ruben repair the boathouse roof?",
     "When did Tamsin win at the Lakeside Regatta?",
 )
