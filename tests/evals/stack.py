@@ -1,0 +1,99 @@
+"""A stack of its own for one evaluation: real Postgres and Temporal, a worker in this process, any model."""
+
+import dataclasses
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+from api.services import Services
+from domain.errors import StoreUnavailable
+from domain.jobs import JobState
+from domain.memory import GRAPH_KINDS, Record
+from domain.ports import MemoryModel
+from infra.run.bootstrap import connect
+from infra.run.cli.ingest import limits_of
+from infra.run.cli.progress import progress
+from infra.run.cli.sending import deliver, new_delivery
+from infra.run.embedded.postgres import EmbeddedPostgres
+from infra.run.embedded.temporal import NAMESPACE, EmbeddedTemporal
+from infra.run.formats.inputs import Placement, inputs_of
+from infra.run.formats.reading import read_path
+from tests.e2e.deployment import Deployment
+from tests.evals.conversations import Conversation
+from tests.evals.recorded import CHUNK_CHARACTERS, CHUNK_TURNS, RecordedAnswers
+
+PAGE = 500
+
+
+@contextmanager
+def servers(folder: Path | None) -> Iterator[Deployment]:
+    """Postgres and Temporal for the length of the block; `folder` keeps their data. Blocks the thread."""
+    with ExitStack() as stack:
+        data = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reverie-eval-")))
+        data.mkdir(parents=True, exist_ok=True)
+        data.chmod(0o755)
+        postgres, temporal = EmbeddedPostgres(data), EmbeddedTemporal(data)
+        url = postgres.start()
+        stack.callback(postgres.stop)
+        address = temporal.start()
+        stack.callback(temporal.stop)
+        yield Deployment(database_url=url, temporal_address=address, namespace=NAMESPACE, prefix="eval", data_dir=data)
+
+
+@asynccontextmanager
+async def working(deployment: Deployment, model: MemoryModel | None) -> AsyncIterator[Services]:
+    """Services with a worker in this process.
+
+    Without a model the settings' own is used, and chunks are cut by the settings; recorded answers need whole sessions.
+    """
+    async with connect(deployment.settings, migrate=True) as found:
+        services = _with_model(found, model)
+        async with deployment.worker(services):
+            yield services
+
+
+def _with_model(services: Services, model: MemoryModel | None) -> Services:
+    if model is None:
+        return services
+    changes: dict[str, object] = {}
+    if isinstance(model, RecordedAnswers):
+        changes = {"chunk_turns": CHUNK_TURNS, "chunk_characters": CHUNK_CHARACTERS}
+    return dataclasses.replace(services, model=model, settings=services.settings.model_copy(update=changes))
+
+
+async def ingest(services: Services, conversations: Sequence[Conversation]) -> None:
+    """Every session of the conversations, through the real pipeline, with a progress bar; what is there is left.
+
+    Raises StoreUnavailable if a job or a record's index step fails: figures over part of the data would mislead.
+    """
+    limits, now = limits_of(services.settings), datetime.now(UTC)
+    inputs = [
+        value
+        for conversation in conversations
+        for value in inputs_of(
+            read_path(conversation.path, max_characters=limits.max_message_characters),
+            conversation.path.name,
+            Placement(user_id=conversation.id),
+            limits=limits,
+            zone=services.settings.default_timezone,
+            now=now,
+        )
+    ]
+    with progress(sum(len(value.messages) for value in inputs)) as watcher:
+        delivery = await deliver(services, inputs, watcher=watcher, wait=True, delivery=new_delivery(inputs))
+    failed = [job for job in delivery.jobs.values() if job.state is not JobState.COMPLETED or job.index_failed]
+    if failed:
+        raise StoreUnavailable(f"{len(failed)} of {len(inputs)} sessions were not ingested whole, first {failed[0].id}")
+
+
+async def records_of(services: Services, user_id: str) -> tuple[Record, ...]:
+    """All records of the kinds a search returns."""
+    found: list[Record] = []
+    after: UUID | None = None
+    while page := await services.records.page(user_id, kinds=GRAPH_KINDS, after=after, limit=PAGE):
+        found.extend(page)
+        after = page[-1].id
+    return tuple(found)
