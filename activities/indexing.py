@@ -5,24 +5,27 @@ there.
 A record whose answer stays invalid is given up alone; what may pass with time is raised, and the step is tried again.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from domain.audit import missing_items, united
-from domain.graph_plan import plan_write, renamed, with_vectors
-from domain.identity import accepted
-from domain.keys import anchor_key
 from temporalio import activity
 
 from activities.failures import typed
 from activities.recorded import RecordedCalls
 from activities.registry import Registry
 from activities.signatures import GraphSteps
-from domain.errors import ModelOutputInvalid
+from domain.audit import missing_items, united
+from domain.errors import ModelOutputInvalid, NotFound
+from domain.graph_plan import keys_to_resolve, plan_write, renamed, with_vectors
+from domain.identity import accepted
 from domain.memory import Chunk, Extraction, IndexStatus, Record
 from domain.messages import ChunkTask, JobRef, StepCount
 from domain.model_calls import CanonicalizeAnswer, CanonicalizeRequest, ExtractRequest, Purpose, RepairRequest
 from domain.ports import GraphStore, JobStore, MemoryModel, RecordStore
 from domain.records import cited_turns
+
+RECORDS_AT_A_TIME = 4
+"""Records of a chunk that are extracted side by side; their answers do not depend on each other."""
 
 RecordStep = Callable[[JobRef, Chunk, Record], Awaitable[None]]
 
@@ -42,12 +45,12 @@ class Indexing(GraphSteps):
     @activity.defn
     @typed
     async def extract(self, task: ChunkTask) -> StepCount:
-        return await self._each(task, "extract", self._extract)
+        return await self._each(task, "extract", self._extract, at_a_time=RECORDS_AT_A_TIME)
 
     @activity.defn
     @typed
     async def repair(self, task: ChunkTask) -> StepCount:
-        return await self._each(task, "repair", self._repair)
+        return await self._each(task, "repair", self._repair, at_a_time=RECORDS_AT_A_TIME)
 
     @activity.defn
     @typed
@@ -60,19 +63,30 @@ class Indexing(GraphSteps):
     async def upsert(self, task: ChunkTask) -> StepCount:
         return await self._each(task, "upsert", self._upsert)
 
-    async def _each(self, task: ChunkTask, step: str, work: RecordStep) -> StepCount:
+    async def _each(self, task: ChunkTask, step: str, work: RecordStep, *, at_a_time: int = 1) -> StepCount:
+        """Work through the chunk's pending records; what may pass with time is raised once all had their turn."""
         chunk = await self._jobs.chunk(task.job.job_id, task.ordinal)
-        done = failed = 0
-        for record in await self._records.of_chunk(chunk.id):
-            if record.index_status is not IndexStatus.PENDING:
-                continue
-            try:
-                await work(task.job, chunk, record)
-                done += 1
-            except ModelOutputInvalid as error:
-                await self._records.set_index([record.id], IndexStatus.FAILED, step=step, reason=error.type)
-                failed += 1
-        return StepCount(done=done, failed=failed)
+        pending = [r for r in await self._records.of_chunk(chunk.id) if r.index_status is IndexStatus.PENDING]
+        places = asyncio.Semaphore(at_a_time)
+
+        async def one(record: Record) -> bool:
+            async with places:
+                return await self._succeeds(work(task.job, chunk, record), record, step)
+
+        ends = await asyncio.gather(*(one(record) for record in pending), return_exceptions=True)
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end
+        done = sum(end is True for end in ends)
+        return StepCount(done=done, failed=len(pending) - done)
+
+    async def _succeeds(self, work: Awaitable[None], record: Record, step: str) -> bool:
+        try:
+            await work
+        except ModelOutputInvalid as error:
+            await self._records.set_index([record.id], IndexStatus.FAILED, step=step, reason=error.type)
+            return False
+        return True
 
     async def _extract(self, job: JobRef, chunk: Chunk, record: Record) -> None:
         request = ExtractRequest(
@@ -144,8 +158,8 @@ class Indexing(GraphSteps):
 
     async def _upsert(self, job: JobRef, _chunk: Chunk, record: Record) -> None:
         extraction = await self._draft(record, "canonicalize")
-        keys = sorted({anchor_key(entity.name) for entity in extraction.entities})
-        planned = plan_write(record, extraction, await self._graph.resolve(record.user_id, keys))
+        resolved = await self._graph.resolve(record.user_id, keys_to_resolve(extraction))
+        planned = plan_write(record, extraction, resolved)
         texts = [*planned.anchor_names, *planned.frame_texts]
         vectors = await self._calls.embed(texts, job=job, subject=record.id, detail="upsert")
         names = len(planned.anchor_names)
@@ -155,7 +169,7 @@ class Indexing(GraphSteps):
     async def _draft(self, record: Record, step: str) -> Extraction:
         draft = await self._records.draft(record.id, step)
         if draft is None:
-            raise ModelOutputInvalid(f"record {record.id} has no {step} draft")
+            raise NotFound(f"record {record.id} has no {step} draft")
         return Extraction.model_validate_json(draft)
 
     async def _save(self, record: Record, step: str, extraction: Extraction) -> None:

@@ -1,10 +1,9 @@
 """Which existing anchors an extracted entity might be (paper A.2, registry-guided canonicalization)."""
 
-from domain.keys import anchor_key
-
 from activities.recorded import RecordedCalls
 from domain.graph import AnchorHit, Vector
 from domain.jobs import anchor_id
+from domain.keys import anchor_key
 from domain.memory import Entity, Extraction, Record
 from domain.messages import JobRef
 from domain.model_calls import Candidate, EntityQuestion

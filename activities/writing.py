@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from domain.chunking import cut
 from temporalio import activity
 
 from activities.failures import typed
 from activities.recorded import RecordedCalls
 from activities.signatures import WriteSteps
+from domain.chunking import cut
 from domain.memory import Chunk, MemoryKind, Record, RecordDraft
 from domain.messages import ChunkTask, JobRef, Prepared, Routed, StepCount, WriteTask
 from domain.model_calls import Purpose, RouteAnswer, RouteRequest, WriteAnswer, WriteRequest

@@ -21,6 +21,9 @@ MODEL_QUEUE = "model"
 HEARTBEAT = timedelta(seconds=15)
 """A step of a killed worker is taken over after this long at most."""
 
+MODEL_STEP_LIMIT = timedelta(hours=1)
+"""A chunk of some twenty records with a slow endpoint; a dead worker is noticed by its heartbeat long before."""
+
 MODEL_ATTEMPTS = 6
 DATABASE_ATTEMPTS = 12
 BOOKKEEPING_ATTEMPTS = 40
@@ -62,9 +65,7 @@ class Policies:
     """Activity options for one deployment's queue prefix."""
 
     def __init__(self, prefix: str) -> None:
-        self.model = _step(
-            queue(prefix, MODEL_QUEUE), timedelta(minutes=15), _retries(MODEL_ATTEMPTS, timedelta(minutes=1))
-        )
+        self.model = _step(queue(prefix, MODEL_QUEUE), MODEL_STEP_LIMIT, _retries(MODEL_ATTEMPTS, timedelta(minutes=1)))
         self.database = _step(
             queue(prefix, DATABASE_QUEUE), timedelta(minutes=10), _retries(DATABASE_ATTEMPTS, timedelta(seconds=30))
         )
