@@ -109,6 +109,11 @@ def anchor(key: str, *, user: str = "ona", aliases: Sequence[str] = (), score: f
     )
 
 
+def fid(name: str) -> str:
+    """A frame id that sorts as its name does."""
+    return name.ljust(64, ".")
+
+
 def frame(
     name: str,
     predicate: str,
@@ -121,7 +126,7 @@ def frame(
 ) -> FrameWrite:
     """`arms`: anchor key by role."""
     return FrameWrite(
-        id=name.ljust(64, "0"),
+        id=fid(name),
         predicate=predicate,
         arms=tuple(ArmWrite(role=role, key=key) for role, key in arms.items()),
         occurrence=occurrence,
