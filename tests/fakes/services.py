@@ -1,4 +1,4 @@
-"""Services without servers, for the command line: the real acceptor over jobs that end as scripted."""
+"""Services without servers, for the command line: real acceptor, stores in memory, jobs that end as scripted."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,145 +9,70 @@ from uuid import UUID
 from api.acceptor import Acceptor
 from api.search import Retriever
 from api.services import Services
-from domain.errors import NotFound, RequestConflict
-from domain.graph import GraphCounts
+from domain.chunking import cut
 from domain.intake import Limits
-from domain.jobs import Acceptance, Job, JobState, chunk_id, job_id, record_id
-from domain.memory import MemoryKind, Message, NewInput, Record
-from domain.ports import (
-    Embedder,
-    GraphStore,
-    JobStore,
-    ModelCallStore,
-    RecordStore,
-    VaultStore,
-    WorkflowStarter,
-)
+from domain.jobs import Job, JobState
+from domain.memory import IndexStatus, MemoryKind, RecordDraft, Source
+from domain.ports import Embedder
+from domain.records import records_of
 from domain.retrieval.plan import plan
 from domain.retrieval.query import SearchQuery, SearchResult
 from infra.settings import Settings
+from tests.fakes.graph import MemoryGraph
+from tests.fakes.stores import Evidence, MemoryJobs, MemoryModelCalls, MemoryRecords
+from tests.fakes.vault import MemoryVault
 
 NOW = datetime(2025, 7, 1, 12, tzinfo=UTC)
 
-
-class ScriptedJobs:
-    """Keeps what was accepted; every look at an open job moves it one state on, to the end in `ending`."""
-
-    def __init__(self, ending: JobState = JobState.COMPLETED, *, index_failed: int = 0) -> None:
-        self.ending = ending
-        self.index_failed = index_failed
-        self.kept: dict[UUID, tuple[Job, str, tuple[Message, ...]]] = {}
-        self.looks = 0
-
-    async def accept(self, new: NewInput, *, body_hash: str, now: datetime) -> Acceptance:
-        key = job_id(new.user_id, new.request_id)
-        if key in self.kept:
-            if self.kept[key][1] != body_hash:
-                raise RequestConflict(f"request {new.request_id} was used with another body")
-            return Acceptance(job=self.kept[key][0], created=False)
-        known = {
-            message.id
-            for job, _, messages in self.kept.values()
-            if (job.user_id, job.session_id) == (new.user_id, new.session_id)
-            for message in messages
-        }
-        own = tuple(message for message in new.messages if message.id not in known)
-        job = Job(
-            id=key,
-            user_id=new.user_id,
-            request_id=new.request_id,
-            sequence=1 + sum(job.user_id == new.user_id for job, _, _ in self.kept.values()),
-            state=JobState.ACCEPTED,
-            session_id=new.session_id,
-            form=new.form,
-            messages=len(own),
-            sanitized=new.sanitized,
-            accepted_at=now,
-        )
-        self.kept[key] = (job, body_hash, own)
-        return Acceptance(job=job, created=True)
-
-    async def job(self, user_id: str, job_id: UUID) -> Job:
-        found = self.kept.get(job_id)
-        if found is None or found[0].user_id != user_id:
-            raise NotFound(f"no job {job_id}")
-        return self._look(found[0])
-
-    async def jobs(self, user_id: str, *, before: int | None = None, limit: int = 50) -> tuple[Job, ...]:
-        mine = [job for job, _, _ in self.kept.values() if job.user_id == user_id]
-        newest = sorted(mine, key=lambda job: -job.sequence)
-        page = [job for job in newest if before is None or job.sequence < before][:limit]
-        return tuple(self._look(job) for job in page)
-
-    async def reopen(self, job_id: UUID, *, now: datetime) -> Job:
-        job = self.kept[job_id][0]
-        return self._put(job, state=JobState.ACCEPTED, attempt=job.attempt + 1, step="", reason="", index_failed=0)
-
-    def cancel(self, job: Job) -> None:
-        self._put(job, state=JobState.CANCELLED, reason="cancelled")
-
-    def _look(self, job: Job) -> Job:
-        self.looks += 1
-        if job.terminal:
-            return job
-        if job.state is JobState.ACCEPTED:
-            return self._put(job, state=JobState.RUNNING, chunks=1)
-        if self.ending is JobState.FAILED:
-            return self._put(job, state=JobState.FAILED, step="write", reason="model_unavailable")
-        done = {"records": {"episodic": job.messages}, "chunks_done": 1, "indexed": job.messages}
-        return self._put(job, state=self.ending, index_failed=self.index_failed, **done)
-
-    def _put(self, job: Job, **changes: object) -> Job:
-        changed = job.model_copy(update=changes)
-        self.kept[job.id] = (changed, *self.kept[job.id][1:])
-        return changed
+CHUNK_CHARACTERS, CHUNK_TURNS = 4_000, 8
 
 
-class ScriptedStarter:
-    """Starts nothing; a cancelled ingest ends its job at once."""
+class InstantWorker:
+    """WorkflowStarter whose workflow is over at once: one episodic record a message, or a failure."""
 
-    def __init__(self, jobs: ScriptedJobs) -> None:
-        self.jobs = jobs
-        self.started: list[UUID] = []
+    def __init__(self, jobs: MemoryJobs, records: MemoryRecords) -> None:
+        self._jobs = jobs
+        self._records = records
+        self.failing = False
+        """A writer gives up on every chunk."""
+        self.asleep = False
+        """Nothing is worked on."""
+        self.unindexed = 0
+        """Records of a job that do not get into the graph."""
 
     async def start_ingest(self, job: Job) -> None:
-        self.started.append(job.id)
+        if self.asleep:
+            return
+        chunks = cut(
+            job.id, await self._jobs.input(job.id), characters=CHUNK_CHARACTERS, turns=CHUNK_TURNS, previous=None
+        )
+        await self._jobs.save_chunks(job.id, chunks)
+        written: list[UUID] = []
+        for chunk in chunks:
+            if self.failing:
+                await self._jobs.fail_chunk(job.id, chunk.ordinal, step="write", reason="model_unavailable")
+                continue
+            drafts = tuple(
+                RecordDraft(kind=MemoryKind.EPISODIC, title="", text=turn.text, sources=(Source(turn_id=turn.id),))
+                for turn in chunk.turns
+            )
+            records = records_of(chunk, {MemoryKind.EPISODIC: drafts})
+            await self._records.commit(records, [[1.0] for _ in records])
+            await self._jobs.mark_committed(chunk.id)
+            written += [record.id for record in records]
+        failed = written[: self.unindexed]
+        await self._records.set_index(failed, IndexStatus.FAILED, step="upsert", reason="graph_unavailable")
+        await self._records.set_index(written[self.unindexed :], IndexStatus.INDEXED)
+        await self._jobs.finish(job.id, now=NOW)
+
+    async def ingest_open(self, job: Job) -> bool | None:
+        return None
 
     async def cancel_ingest(self, job: Job) -> None:
-        self.jobs.cancel(job)
+        await self._jobs.set_state(job.id, JobState.CANCELLED, now=NOW, reason="cancelled")
 
-
-class ScriptedRecords:
-    """One record a message of a job."""
-
-    def __init__(self, jobs: ScriptedJobs) -> None:
-        self.jobs = jobs
-
-    async def of_chunk(self, chunk: UUID) -> tuple[Record, ...]:
-        for job, _, messages in self.jobs.kept.values():
-            if chunk_id(job.id, 0) == chunk:
-                return tuple(_record(job, chunk, message, ordinal) for ordinal, message in enumerate(messages))
-        return ()
-
-
-class ScriptedGraph:
-    """Counts."""
-
-    async def counts(self, user_id: str) -> GraphCounts:
-        return GraphCounts(anchors=3, frames=2, arms=5)
-
-
-class ScriptedVault:
-    """Keeps sealed values."""
-
-    def __init__(self) -> None:
-        self.sealed: list[tuple[str, str]] = []
-
-    async def seal(
-        self, user_id: str, *, secret: str, caption: str, job_id: UUID, message_id: str, now: datetime
-    ) -> UUID:
-        self.sealed.append((caption, secret))
-        return UUID(int=len(self.sealed))
+    async def wake_queue(self, user_id: str) -> None:
+        return None
 
 
 class ScriptedRetriever:
@@ -165,11 +90,14 @@ class ScriptedRetriever:
 class FakeServices:
     """The parts, for a test to look at, and the services over them."""
 
-    def __init__(self, ending: JobState = JobState.COMPLETED, *, index_failed: int = 0) -> None:
-        self.jobs = ScriptedJobs(ending, index_failed=index_failed)
-        self.vault = ScriptedVault()
+    def __init__(self) -> None:
+        self.evidence = Evidence()
+        self.jobs = MemoryJobs(self.evidence)
+        self.records = MemoryRecords(self.evidence)
+        self.entries: dict[UUID, tuple[str, str, bytes]] = {}
+        self.vault = MemoryVault(self.entries, b"key")
+        self.worker = InstantWorker(self.jobs, self.records)
         self.retriever = ScriptedRetriever()
-        self.starter = ScriptedStarter(self.jobs)
 
     @asynccontextmanager
     async def connect(self, settings: Settings) -> AsyncIterator[Services]:
@@ -177,34 +105,21 @@ class FakeServices:
         limits = Limits(
             max_message_characters=settings.max_message_characters, max_input_messages=settings.max_input_messages
         )
-        jobs = cast(JobStore, self.jobs)
-        vault = cast(VaultStore, self.vault)
-        starter = cast(WorkflowStarter, self.starter)
         yield Services(
-            jobs=jobs,
-            records=cast(RecordStore, ScriptedRecords(self.jobs)),
-            graph=cast(GraphStore, ScriptedGraph()),
-            calls=cast(ModelCallStore, None),
-            vault=vault,
-            embedder=cast(Embedder, None),
+            jobs=self.jobs,
+            records=self.records,
+            graph=MemoryGraph(),
+            calls=MemoryModelCalls(self.evidence),
+            vault=self.vault,
+            embedder=cast(Embedder, None),  # only the retriever embeds
             retriever=cast(Retriever, self.retriever),
             acceptor=Acceptor(
-                jobs, vault, starter, limits=limits, default_timezone=settings.default_timezone, clock=lambda: NOW
+                self.jobs,
+                self.vault,
+                self.worker,
+                limits=limits,
+                default_timezone=settings.default_timezone,
+                clock=lambda: NOW,
             ),
             settings=settings,
         )
-
-
-def _record(job: Job, chunk: UUID, message: Message, ordinal: int) -> Record:
-    return Record(
-        id=record_id(chunk, MemoryKind.EPISODIC, ordinal),
-        user_id=job.user_id,
-        kind=MemoryKind.EPISODIC,
-        title="",
-        text=message.text,
-        mention_time=message.sent_at,
-        input_id=job.id,
-        chunk_id=chunk,
-        session_id=job.session_id,
-        ordinal=ordinal,
-    )

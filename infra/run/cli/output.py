@@ -40,7 +40,7 @@ _ADVICE: tuple[tuple[type[ReverieError], str], ...] = (
     (GraphUnavailable, "records are kept; `reverie doctor` says what is wrong with the graph"),
     (ModelError, "`reverie doctor` checks the model endpoint (REVERIE_MODEL_BASE_URL, REVERIE_MODEL_API_KEY)"),
     (Unavailable, "start the stack with `reverie up`; `reverie doctor` says what does not answer"),
-    (RequestConflict, "give another --id, or leave it out"),
+    (RequestConflict, "give what was changed an id of its own"),
     (NotFound, "`reverie jobs --user USER` lists the jobs of a user"),
     (ConfigurationError, "`reverie doctor` checks the installation"),
     (InvalidInput, "mend it and run the command again; nothing was stored"),

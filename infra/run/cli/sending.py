@@ -8,8 +8,9 @@ from typing import Protocol
 from uuid import UUID
 
 from api.services import Services
+from domain.errors import RequestConflict
 from domain.intake import InputIn
-from domain.jobs import Job, JobState
+from domain.jobs import Acceptance, Job, JobState
 
 IN_FLIGHT = 64
 """Accepted inputs whose jobs have not ended, at most; the rest of a large file waits on this side."""
@@ -84,7 +85,7 @@ async def deliver(
     for value in inputs:
         while wait and len(state.open) >= IN_FLIGHT:
             await _poll(services, state, watcher)
-        acceptance = await services.acceptor.accept(value)
+        acceptance = await _accept(services, value, state)
         job = acceptance.job
         state.put(job)
         state.turns[job.id] = len(value.messages)
@@ -94,6 +95,14 @@ async def deliver(
     while wait and state.open:
         await _poll(services, state, watcher)
     return state
+
+
+async def _accept(services: Services, value: InputIn, state: Delivery) -> Acceptance:
+    try:
+        return await services.acceptor.accept(value)
+    except RequestConflict as error:
+        before = f" ({len(state.jobs)} inputs before it are stored)" if state.jobs else ""
+        raise RequestConflict(f"session {value.session_id}: {error.message}{before}") from error
 
 
 def new_delivery(inputs: Sequence[InputIn]) -> Delivery:

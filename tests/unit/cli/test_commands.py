@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from domain.jobs import JobState
 from domain.memory import MemoryKind
 from tests.fakes.services import FakeServices
 from tests.unit.cli.conftest import Run
@@ -56,14 +55,14 @@ def test_add_with_an_id_is_stored_once(run: Run, services: FakeServices) -> None
     assert "nothing written" in again.stdout
     other = run("add", "I like figs", "--id", "k1")
     assert other.exit_code == 2
-    assert "--id" in other.stderr
+    assert "an id of its own" in other.stderr
 
 
 def test_add_with_a_time_is_stored_once_and_without_one_every_time(run: Run, services: FakeServices) -> None:
     for _ in range(2):
         run("add", "I like pears", "--at", "2025-03-08T10:00")
         run("add", "I like pears")
-    assert len(services.jobs.kept) == 3
+    assert len(services.evidence.jobs) == 3
 
 
 def test_add_prints_one_json_document(run: Run, services: FakeServices) -> None:
@@ -73,11 +72,12 @@ def test_add_prints_one_json_document(run: Run, services: FakeServices) -> None:
 
 
 def test_add_without_waiting_says_that_the_job_goes_on(run: Run, services: FakeServices) -> None:
+    services.worker.asleep = True
     assert "accepted; the job goes on" in run("add", "I like pears", "--no-wait").stdout
 
 
 def test_add_whose_job_fails_keeps_the_message_and_fails(run: Run, services: FakeServices) -> None:
-    services.jobs.ending = JobState.FAILED
+    services.worker.failing = True
     result = run("add", "I like pears")
     assert result.exit_code == 1
     assert "the message is kept, but its job failed in write: model_unavailable" in result.stdout
@@ -88,7 +88,7 @@ def test_add_refuses_what_it_can_not_read(run: Run, services: FakeServices, opti
     result = run("add", "I like pears", *option, "--json")
     assert result.exit_code == 2
     assert json.loads(result.stdout)["error"]["type"] == "invalid_input"
-    assert not services.jobs.kept
+    assert not services.evidence.jobs
 
 
 # ------------------------------------------------------------------------------------------------------- ingest
@@ -97,7 +97,7 @@ def test_add_refuses_what_it_can_not_read(run: Run, services: FakeServices, opti
 def test_ingest_stores_a_file_and_sums_up(run: Run, services: FakeServices, talk: Path) -> None:
     result = run("ingest", str(talk), "--user", "ana")
     assert result.exit_code == 0
-    for part in ("5 turns stored", "5 episodic", "3 anchors, 2 frames, 5 arms", "failed steps", "turns/s"):
+    for part in ("5 turns stored", "5 episodic", "0 anchors, 0 frames, 0 arms", "failed steps", "turns/s"):
         assert part in result.stdout
     assert "talk.jsonl: messages, 5 turns in 1 inputs" in result.stderr
 
@@ -119,7 +119,7 @@ def test_ingest_of_a_longer_file_stores_what_is_new(run: Run, services: FakeServ
 def test_ingest_prints_one_json_document(run: Run, services: FakeServices, talk: Path) -> None:
     summary = json.loads(run("ingest", str(talk), "--json").stdout)
     assert (summary["turns_new"], summary["records"], summary["failed_steps"]) == (5, {"episodic": 5}, [])
-    assert summary["graph"] == {"default": {"anchors": 3, "frames": 2, "arms": 5}}
+    assert summary["graph"] == {"default": {"anchors": 0, "frames": 0, "arms": 0}}
     assert [job["state"] for job in summary["jobs"]] == ["completed"]
 
 
@@ -129,7 +129,17 @@ def test_ingest_with_a_bad_last_line_stores_nothing_of_any_file(run: Run, servic
     result = run("ingest", str(talk), str(bad))
     assert result.exit_code == 2
     assert "error: bad.jsonl, line 6: text: no text" in result.stderr
-    assert not services.jobs.kept
+    assert not services.evidence.jobs
+
+
+def test_ingest_of_a_message_that_was_changed_names_its_session(run: Run, services: FakeServices, talk: Path) -> None:
+    talk.write_text(json.dumps({"text": "I like pears", "id": "m1", "session_id": "s"}))
+    run("ingest", str(talk))
+    talk.write_text(json.dumps({"text": "I like figs", "id": "m1", "session_id": "s"}))
+    result = run("ingest", str(talk))
+    assert result.exit_code == 2
+    assert "session s: the session holds another message with this id" in result.stderr
+    assert "give what was changed an id of its own" in result.stderr
 
 
 def test_ingest_of_what_is_not_there_is_an_error(run: Run, services: FakeServices, tmp_path: Path) -> None:
@@ -139,14 +149,14 @@ def test_ingest_of_what_is_not_there_is_an_error(run: Run, services: FakeService
 
 
 def test_ingest_fails_if_a_job_does(run: Run, services: FakeServices, talk: Path) -> None:
-    services.jobs.ending = JobState.FAILED
+    services.worker.failing = True
     result = run("ingest", str(talk))
     assert result.exit_code == 1
     assert "failed in write: model_unavailable; reverie jobs retry" in result.stdout
 
 
 def test_ingest_says_which_records_were_not_indexed(run: Run, services: FakeServices, talk: Path) -> None:
-    services.jobs.index_failed = 2
+    services.worker.unindexed = 2
     result = run("ingest", str(talk))
     assert result.exit_code == 0
     assert "2 records not indexed; reverie jobs retry" in result.stdout
@@ -155,8 +165,8 @@ def test_ingest_says_which_records_were_not_indexed(run: Run, services: FakeServ
 def test_ingest_seals_secrets(run: Run, services: FakeServices, talk: Path) -> None:
     talk.write_text(json.dumps({"text": "The wifi password is Heron-Lantern-5521."}))
     run("ingest", str(talk))
-    assert [secret for _, secret in services.vault.sealed] == ["Heron-Lantern-5521"]
-    assert "Heron" not in str(services.jobs.kept)
+    assert [secret for _, secret, _ in services.entries.values()] == ["Heron-Lantern-5521"]
+    assert "Heron" not in str(services.evidence)
 
 
 def test_ingest_takes_the_format_it_is_told(run: Run, services: FakeServices, talk: Path) -> None:
@@ -165,10 +175,10 @@ def test_ingest_takes_the_format_it_is_told(run: Run, services: FakeServices, ta
 
 
 def test_ingest_without_waiting_leaves_the_jobs_to_themselves(run: Run, services: FakeServices, talk: Path) -> None:
+    services.worker.asleep = True
     result = run("ingest", str(talk), "--no-wait")
     assert "5 turns accepted" in result.stdout
     assert "reverie jobs --user default" in result.stderr
-    assert services.jobs.looks == 0
 
 
 # ------------------------------------------------------------------------------------------------------- search
@@ -224,10 +234,11 @@ def test_no_jobs_is_said(run: Run, services: FakeServices) -> None:
 
 
 def test_a_job_is_shown_retried_and_cancelled(run: Run, services: FakeServices) -> None:
-    services.jobs.ending = JobState.FAILED
+    services.worker.failing = True
     run("add", "I like pears")
-    (job,) = services.jobs.kept
+    (job,) = services.evidence.jobs
     assert "model_unavailable" in run("jobs", "show", str(job)).stdout
+    services.worker.asleep = True
     retried = json.loads(run("jobs", "retry", str(job), "--json").stdout)
     assert (retried["state"], retried["attempt"]) == ("accepted", 2)
     assert json.loads(run("jobs", "cancel", str(job), "--json").stdout)["state"] == "cancelled"
@@ -235,7 +246,7 @@ def test_a_job_is_shown_retried_and_cancelled(run: Run, services: FakeServices) 
 
 def test_another_user_s_job_is_not_found(run: Run, services: FakeServices) -> None:
     run("add", "I like pears", "--user", "ana")
-    (job,) = services.jobs.kept
+    (job,) = services.evidence.jobs
     result = run("jobs", "show", str(job), "--user", "bo", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["error"]["type"] == "not_found"

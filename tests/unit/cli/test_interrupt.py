@@ -15,24 +15,24 @@ def test_ctrl_c_says_that_the_accepted_jobs_go_on_and_a_second_run_sends_the_res
 ) -> None:
     talk = tmp_path / "talk.jsonl"
     talk.write_text("".join(json.dumps({"text": f"turn {n}", "session_id": f"s{n}"}) + "\n" for n in range(4)))
-    start = services.starter.start_ingest
+    start = services.worker.start_ingest
 
     async def interrupted(job: Job) -> None:
         if job.session_id == "s2":
             raise KeyboardInterrupt
         await start(job)
 
-    monkeypatch.setattr(services.starter, "start_ingest", interrupted)
+    monkeypatch.setattr(services.worker, "start_ingest", interrupted)
     result = run("ingest", str(talk), "--user", "ana")
     assert result.exit_code == 130
     assert "2 of 4 inputs are stored and their jobs go on" in result.stderr
     assert "`reverie jobs --user ana`" in result.stderr
     assert "run the same command again to send the rest" in result.stderr
 
-    monkeypatch.setattr(services.starter, "start_ingest", start)
+    monkeypatch.setattr(services.worker, "start_ingest", start)
     summary = json.loads(run("ingest", str(talk), "--user", "ana", "--json").stdout)
     assert {job["state"] for job in summary["jobs"]} == {"completed"}
-    assert len(services.jobs.kept) == 4
+    assert len(services.evidence.jobs) == 4
     assert summary["turns_already_stored"] == 3
 
 

@@ -40,7 +40,7 @@ def raising(error: Exception) -> Callable[[], object]:
         (ModelRateLimited("too many"), FAILED, "REVERIE_MODEL_BASE_URL"),
         (ConfigurationError("bad"), FAILED, "reverie doctor"),
         (NotFound("no job"), FAILED, "reverie jobs"),
-        (RequestConflict("other body"), INVALID, "--id"),
+        (RequestConflict("other body"), INVALID, "an id of its own"),
         (InvalidInput("is empty", field="TEXT"), INVALID, "nothing was stored"),
         (ReverieError("what"), FAILED, "reverie doctor"),
     ],
