@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from spacy.tokens import Token
 
 from infra.models.rules.lexicon import words
+from infra.models.rules.names import is_measure, is_name_like
 from infra.models.rules.status import Clause
 
 _PREPOSITION_ROLES = {
@@ -65,24 +66,56 @@ def _complement(child: Token, verb: Token) -> Iterator[Role]:
     elif child.dep_ in {"prep", "agent", "dative"} or (child.dep_ == "advmod" and child.pos_ == "ADP"):
         yield from _prepositional(child, verb.lemma_)
     elif child.dep_ == "prt":
-        yield from (role for inner in child.children if inner.dep_ == "prep" for role in _prepositional(inner, verb.lemma_))
+        yield from (
+            role for inner in child.children if inner.dep_ == "prep" for role in _prepositional(inner, verb.lemma_)
+        )
     elif child.dep_ == "xcomp" and child.tag_ == "VBN":
         yield Role("attribute", child, adjective=True)
 
 
 def _quality(adjective: Token) -> Iterator[Role]:
-    dependents = [child for child in adjective.children if child.dep_ == "prep"]
-    for each in [adjective, *(other for other in adjective.conjuncts if other.i > adjective.i and other.pos_ == "ADJ")]:
-        if each.lower_ not in words("empty modifiers") and each.pos_ in {"ADJ", "VERB", "NOUN"} and not dependents:
+    dependents = [child for child in adjective.children if child.dep_ == "prep" and not _is_time(child)]
+    for each in [
+        adjective,
+        *(other for other in adjective.conjuncts if other.i > adjective.i and other.pos_ == "ADJ"),
+    ]:
+        if (
+            each.lower_ not in words("empty modifiers")
+            and each.lower_ not in words("empty nouns")
+            and each.pos_ in {"ADJ", "VERB", "NOUN"}
+            and not dependents
+        ):
             yield Role("attribute", each, adjective=True)
     for child in dependents:
         yield from _prepositional(child, adjective.lower_)
 
 
+def is_particle(child: Token) -> bool:
+    """A word that makes one verb with its verb: "set up", "look forward", "pull out of"."""
+    if child.dep_ == "prt" or child.lower_ == "forward":
+        return True
+    return (
+        child.dep_ == "prep"
+        and child.lower_ in {"out", "off"}
+        and any(inner.dep_ == "prep" for inner in child.children)
+    )
+
+
+def _is_time(preposition: Token) -> bool:
+    inner = [child for child in preposition.children if child.dep_ == "pobj"]
+    return bool(inner) and all(is_measure(child) for child in inner)
+
+
 def _prepositional(preposition: Token, governor: str) -> Iterator[Role]:
     word = preposition.lower_
-    role = "agent" if preposition.dep_ == "agent" else _PREPOSITION_ROLES.get(word, word if word.isalpha() else "topic")
-    if word in {"on", "in", "at", "of", "about", "to"} and governor in _TOPIC_VERBS and not (word == "to" or word == "at"):
+    role = (
+        "agent" if preposition.dep_ == "agent" else _PREPOSITION_ROLES.get(word, word if word.isalpha() else "topic")
+    )
+    if (
+        word in {"on", "in", "at", "of", "about", "to"}
+        and governor in _TOPIC_VERBS
+        and not (word == "to" or word == "at")
+    ):
         role = "topic"
     elif word == "to" and governor in _RECIPIENT_VERBS:
         role = "recipient"
@@ -94,6 +127,13 @@ def _prepositional(preposition: Token, governor: str) -> Iterator[Role]:
             yield from _inside(child)
         elif child.dep_ == "prep":
             yield from _prepositional(child, governor)
+    following = preposition.nbor(1) if preposition.i + 1 < len(preposition.doc) else None
+    if (
+        following is not None
+        and is_name_like(following)
+        and not any(child.dep_ == "pobj" for child in preposition.children)
+    ):
+        yield Role(role, following)
 
 
 def _inside(noun: Token) -> Iterator[Role]:
@@ -108,3 +148,4 @@ def _inside(noun: Token) -> Iterator[Role]:
         for inner in child.children:
             if inner.dep_ == "pobj":
                 yield Role(role, inner)
+                yield from _inside(inner)

@@ -2,6 +2,7 @@
 
 from rapidfuzz.distance import DamerauLevenshtein
 
+from domain.identity import veto
 from domain.keys import anchor_key
 from domain.memory import AnchorType
 from domain.model_calls import Candidate, CanonicalizeRequest, EntityQuestion, Rename
@@ -23,6 +24,8 @@ def renames(request: CanonicalizeRequest) -> tuple[Rename, ...]:
 def is_same(question: EntityQuestion, candidate: Candidate) -> bool:
     """Equal keys, or a spelling variant of one long name of the same type."""
     entity = question.entity
+    if veto(entity.name, candidate.name) is not None:
+        return False
     mine = {anchor_key(name) for name in (entity.name, *entity.aliases)}
     theirs = {anchor_key(name) for name in (candidate.name, *candidate.aliases)}
     if mine & theirs:

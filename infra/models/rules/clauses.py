@@ -9,7 +9,7 @@ from infra.models.rules.parse import Sentence
 from infra.models.rules.status import Clause, standing
 
 _HEADS = frozenset({"ROOT", "conj", "advcl", "relcl", "ccomp", "acl", "xcomp", "parataxis", "dep", "pcomp"})
-_SUBJECTS = ("nsubj", "nsubjpass")
+_SUBJECTS = ("nsubj", "nsubjpass", "csubj")
 _RELATIVE = frozenset({"who", "which", "that", "whom"})
 
 
@@ -17,13 +17,20 @@ def clauses(sentence: Sentence, direction: Callable[[Token], int]) -> list[Claus
     """Clauses in the order of their verbs; `direction` tells where the time of a verb looks."""
     found = []
     for token in sentence.tokens:
-        if token.dep_ in _HEADS and _is_verb(token) and not _folds(token):
+        if token.dep_ in _HEADS and _is_verb(token) and not _folds(token) and not _is_activity(token):
             found.append(_clause(token, direction))
     return found
 
 
 def _is_verb(token: Token) -> bool:
     return token.pos_ in {"VERB", "AUX"} and token.tag_ != "MD" and token.dep_ not in {"aux", "auxpass"}
+
+
+def _is_activity(token: Token) -> bool:
+    """A gerund behind a noun or a "let": "the joy of sharing stories", "let me know"."""
+    if token.dep_ == "pcomp":
+        return token.head.head.pos_ not in {"VERB", "AUX", "ADJ"}
+    return token.dep_ in {"ccomp", "xcomp"} and token.head.lemma_ == "let"
 
 
 def _folds(token: Token) -> bool:
@@ -33,13 +40,33 @@ def _folds(token: Token) -> bool:
 
 def _folded(token: Token) -> Token | None:
     for child in token.children:
-        if token.lemma_ == "go" and child.tag_ == "VBG" and child.pos_ == "VERB" and child.i in {token.i + 1, token.i + 2}:
+        if (
+            token.lemma_ == "go"
+            and child.tag_ == "VBG"
+            and child.pos_ == "VERB"
+            and child.i in {token.i + 1, token.i + 2}
+        ):
             return child
+        if child.dep_ == "acomp" and child.pos_ == "ADJ":
+            inner = next((item for item in child.children if item.dep_ == "xcomp" and item.tag_ == "VB"), None)
+            if inner is not None and any(
+                item.dep_ in {"nsubj", "nsubjpass"} and item.lower_ != "it" for item in token.children
+            ):
+                return inner
         if child.dep_ == "xcomp" and _is_verb(child) and not _own_object(token) and _may_fold(token):
             return child
-        if child.dep_ == "advcl" and token.lower_ in {"gon", "going"} and child.tag_ in {"VB", "VBG"} and child.i == token.i + 2:
+        if (
+            child.dep_ == "advcl"
+            and token.lower_ in {"gon", "going"}
+            and child.tag_ in {"VB", "VBG"}
+            and child.i == token.i + 2
+        ):
             return child
-        if child.dep_ == "prep" and child.lower_ in {"of", "about", "on", "to"} and token.lemma_ in {"think", "dream", "plan", "look"}:
+        if (
+            child.dep_ == "prep"
+            and child.lower_ in {"of", "about", "on", "to"}
+            and token.lemma_ in {"think", "dream", "plan", "look"}
+        ):
             inner = next((item for item in child.children if item.dep_ == "pcomp" and item.tag_ == "VBG"), None)
             if inner is not None:
                 return inner
@@ -47,7 +74,11 @@ def _folded(token: Token) -> Token | None:
 
 
 def _may_fold(token: Token) -> bool:
-    return token.lemma_.lower() in words("fold verbs") or token.lower_ in {"gon", "wan", "got", "have", "had"} or token.pos_ == "AUX"
+    return (
+        token.lemma_.lower() in words("fold verbs")
+        or token.lower_ in {"gon", "wan", "got", "have", "had"}
+        or token.pos_ == "AUX"
+    )
 
 
 def _own_object(token: Token) -> bool:
@@ -58,7 +89,7 @@ def _matrix(token: Token) -> tuple[Token, ...]:
     chain: list[Token] = []
     current = token
     while True:
-        above = current.head if current.dep_ != "pcomp" else current.head.head
+        above = current.head.head if current.dep_ == "pcomp" or current.head.pos_ == "ADJ" else current.head
         if above.i == current.i or _folded(above) is None or current.i != getattr(_folded(above), "i", -1):
             return tuple(chain)
         chain.insert(0, above)
@@ -69,7 +100,8 @@ def _clause(token: Token, direction: Callable[[Token], int]) -> Clause:
     matrix = _matrix(token)
     subject, gap = _subject((*matrix, token)[0])
     own = next((child for child in token.children if child.dep_ in _SUBJECTS), None)
-    status, negated, modality = standing(token, matrix, direction=direction(token))
+    ways = [way for verb in (token, *reversed(matrix)) if (way := direction(verb))]
+    status, negated, modality = standing(token, matrix, direction=ways[0] if ways else 0)
     return Clause(token, matrix, own or subject, gap, status, negated, modality)
 
 
@@ -83,8 +115,12 @@ def _subject(verb: Token, depth: int = 0) -> tuple[Token | None, Token | None]:
         return own, antecedent if antecedent is not None and not _own_object_noun(verb) else None
     if depth > 4:
         return None, None
+    if verb.dep_ == "ROOT":
+        return next((child for child in verb.lefts if child.dep_ == "npadvmod" and not child.ent_type_), None), None
     if verb.dep_ == "conj":
         return _subject(verb.head if verb.head.pos_ in {"VERB", "AUX"} else _governor(verb), depth + 1)
+    if verb.dep_ == "acl" and verb.tag_ == "VB":
+        return _subject(_governor(verb), depth + 1)[0], None if _own_object_noun(verb) else verb.head
     if verb.dep_ == "acl":
         return (verb.head, None) if verb.tag_ == "VBG" else (None, verb.head if verb.tag_ == "VBN" else None)
     if verb.dep_ == "xcomp":

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from domain.keys import anchor_key
-from domain.memory import AnchorType, Arm, Entity, Extraction, FrameDraft, Record, Status, Turn
+from domain.memory import AnchorType, Arm, Entity, Extraction, FrameDraft, Literal, Record, Status, Turn
 from infra.models.rules.frames import frames
+from infra.models.rules.lexicon import words
 from infra.models.rules.names import Named, named
 from infra.models.rules.parse import quoted
 from infra.models.rules.people import Cast
@@ -51,12 +52,25 @@ def _cited(record: Record, turn: Turn, item: Said) -> bool:
 def _others(item: Said, cast: Cast) -> list[Named]:
     """Nouns of the sentence that no frame took: they are findable all the same (Algorithm 1, line 7)."""
     heads = {"dobj", "pobj", "nsubj", "nsubjpass", "attr", "conj", "ROOT", "appos"}
-    found = [named(token, cast) for token in item.sentence.tokens if token.pos_ in {"NOUN", "PROPN"} and token.dep_ in heads]
-    titles = [Named(title, AnchorType.CONTENT) for title in quoted(item.text) if title[:1].isupper() or title[:1].isdigit()]
+    found = [
+        named(token, cast)
+        for token in item.sentence.tokens
+        if token.pos_ in {"NOUN", "PROPN"} and token.dep_ in heads
+    ]
+    titles = [
+        Named(text, AnchorType.CONTENT)
+        for _, _, text in quoted(item.text)
+        if text[:1].isupper() or text[:1].isdigit()
+    ]
     return [*titles, *(each for each in found if each is not None)]
 
 
-_PICTURES = frozenset({"photo", "photograph", "photography", "picture", "image", "pic", "photos", "pictures", "screenshot"})
+_PICTURES = frozenset(
+    {"photo", "photograph", "photography", "picture", "image", "pic", "photos", "pictures", "screenshot"}
+)
+
+
+_INSIDE = frozenset({"compound", "npadvmod", "amod", "nmod"})
 
 
 def caption_frames(caption: str, turn: Turn, at: datetime) -> tuple[list[FrameDraft], list[Named]]:
@@ -65,22 +79,33 @@ def caption_frames(caption: str, turn: Turn, at: datetime) -> tuple[list[FrameDr
     nobody = Cast("", ())
     for item in said(caption, at):
         for token in item.sentence.tokens:
-            if token.lower_ in _PICTURES:
+            if token.lower_ in _PICTURES or token.lower_ in words("backdrop"):
                 continue
-            participant = named(token, nobody) if token.pos_ in {"NOUN", "PROPN"} and token.dep_ != "compound" else None
+            participant = (
+                named(token, nobody) if token.pos_ in {"NOUN", "PROPN"} and token.dep_ not in _INSIDE else None
+            )
             if participant is not None:
                 depicted.append(participant)
     depicted = [each for each in depicted if not _part_of_other(each, depicted)]
     if not depicted:
         return [], []
     sharer = [Named(turn.speaker, AnchorType.PERSON)] if turn.speaker else []
-    arms = [*(Arm(role="agent", name=each.name) for each in sharer), *(Arm(role="depicted", name=each.name) for each in depicted)]
-    frame = FrameDraft(predicate="share_photo", arms=tuple(dict.fromkeys(arms)), status=Status.DONE, confidence=0.9)
+    arms = [
+        *(Arm(role="agent", name=each.name) for each in sharer),
+        *(Arm(role="depicted", name=each.name) for each in depicted),
+    ]
+    counts = tuple(Literal(name="count", value=each.count, unit=each.name) for each in depicted if each.count)
+    frame = FrameDraft(
+        predicate="share_photo", arms=tuple(dict.fromkeys(arms)), literals=counts, status=Status.DONE, confidence=0.9
+    )
     return [frame], [*sharer, *depicted]
 
 
 def _part_of_other(one: Named, all_of_them: list[Named]) -> bool:
-    return any(one.name != other.name and f" of {one.name}" in other.name for other in all_of_them) and one.name.islower()
+    return (
+        any(one.name != other.name and f" of {one.name}" in other.name for other in all_of_them)
+        and one.name.islower()
+    )
 
 
 def entities(participants: Iterable[Named]) -> tuple[Entity, ...]:
@@ -89,7 +114,10 @@ def entities(participants: Iterable[Named]) -> tuple[Entity, ...]:
     for each in participants:
         key = anchor_key(each.name)
         known = by_key.get(key)
-        if known is None or (known.type in {AnchorType.OTHER, AnchorType.OBJECT} and each.type not in {AnchorType.OTHER, AnchorType.OBJECT}):
+        if known is None or (
+            known.type in {AnchorType.OTHER, AnchorType.OBJECT}
+            and each.type not in {AnchorType.OTHER, AnchorType.OBJECT}
+        ):
             by_key[key] = Entity(name=known.name if known else each.name, type=each.type)
     return tuple(by_key.values())
 

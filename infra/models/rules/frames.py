@@ -1,19 +1,20 @@
 """Frames from clauses: predicate, role-typed arms, literals, time and standing (paper Eq. 5; design 3.3)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spacy.tokens import Token
 
 from domain.keys import anchor_key
 from domain.memory import AnchorType, Arm, FrameDraft, Literal, Status
-from infra.models.rules.arms import Role, complements, subject_role
+from infra.models.rules.arms import Role, complements, is_particle, subject_role
 from infra.models.rules.lexicon import words
 from infra.models.rules.literals import literals
-from infra.models.rules.names import Named, conjuncts, named
-from infra.models.rules.people import GROUP, Cast
+from infra.models.rules.names import Named, conjuncts, is_measure, named
+from infra.models.rules.parse import quoted
+from infra.models.rules.people import GROUP, Cast, Relation
 from infra.models.rules.said import Said
-from infra.models.rules.status import Clause
+from infra.models.rules.status import Clause, is_condition
 
 ASSERTED, REPORTED, OPINION = 0.8, 0.6, 0.5
 """Confidence of a frame with its subject, of one without or under "I think", and of a general remark held by the speaker."""
@@ -51,12 +52,19 @@ def frames(item: Said, cast: Cast) -> tuple[list[FrameDraft], list[Named]]:
     """The frames of a sentence and every participant they name."""
     found: list[FrameDraft] = []
     participants: list[Named] = []
+    cast.relations.clear()
     for clause in item.clauses:
+        if is_condition(clause.verb):
+            continue
         made = _frame(item, clause, cast)
         if made is not None:
             frame, members = made
             found.append(frame)
             participants += members
+    for relation in cast.relations:
+        found.append(_relation(relation))
+        participants += [Named(relation.name, AnchorType.PERSON), Named(relation.owner, AnchorType.PERSON)]
+    cast.relations.clear()
     if not found:
         frame_and_members = fragment(item, cast)
         if frame_and_members is not None:
@@ -69,6 +77,8 @@ def _frame(item: Said, clause: Clause, cast: Cast) -> tuple[FrameDraft, list[Nam
     if clause.verb.lemma_ in words("not frames") and not clause.matrix:
         return None
     draft = Draft(predicate(clause))
+    if _presents(clause) and cast.speaker:
+        return _presented(clause, cast)
     subjects = _subjects(draft, clause, cast)
     for role in complements(clause):
         _complement(draft, role, cast)
@@ -77,15 +87,21 @@ def _frame(item: Said, clause: Clause, cast: Cast) -> tuple[FrameDraft, list[Nam
     _activity(draft, clause)
     confidence = ASSERTED if subjects else REPORTED
     if not subjects:
-        if not _stands_alone(draft, clause):
+        if draft.distinct < 2 or not _stands_alone(draft, clause):
             return None
         if _general(draft, cast):
             draft.add("holder", Named(cast.speaker, AnchorType.PERSON))
             confidence = OPINION
     if draft.distinct < 2:
         return None
-    draft.values += [value for position, value in _literals(item) if _carried(item, position, clause)]
-    time = item.time_of(clause.verb)
+    _titles(draft, item, clause)
+    inside = " ".join(part.name for _, part in draft.arms).lower()
+    draft.values += [
+        value
+        for position, value in _literals(item)
+        if _carried(item, position, clause) and f"{value.value} {value.unit}".strip().lower() not in inside
+    ]
+    time = item.time_of_clause(clause)
     frame = FrameDraft(
         predicate=draft.predicate,
         arms=tuple(Arm(role=role, name=participant.name) for role, participant in draft.arms),
@@ -99,17 +115,46 @@ def _frame(item: Said, clause: Clause, cast: Cast) -> tuple[FrameDraft, list[Nam
     return frame, [participant for _, participant in draft.arms]
 
 
+def _relation(relation: Relation) -> FrameDraft:
+    """ "my brother Tom": who is what to whom."""
+    arms = (Arm(role="subject", name=relation.name), Arm(role="possessor", name=relation.owner))
+    return FrameDraft(predicate=f"be_{relation.kind}", arms=arms, status=Status.STATE, confidence=ASSERTED)
+
+
 _SUBJECT_ROLES = frozenset({"agent", "experiencer", "subject"})
 
 
 def _stands_alone(draft: Draft, clause: Clause) -> bool:
     """Without a definite subject a frame needs a general one, a passive object, or something that "it" does to a person."""
     roles = {role for role, _ in draft.arms}
-    if roles & _SUBJECT_ROLES or (clause.subject is not None and clause.subject.dep_ == "nsubjpass" and "object" in roles):
+    if roles & _SUBJECT_ROLES or (
+        clause.subject is not None and clause.subject.dep_ == "nsubjpass" and "object" in roles
+    ):
         return True
-    pointing = clause.subject is not None and clause.subject.pos_ == "PRON"
+    pointing = clause.subject is not None and clause.subject.pos_ == "PRON" and clause.verb.dep_ != "relcl"
     named_one = any(part.type is AnchorType.PERSON for role, part in draft.arms if role != "possessor")
     return pointing and named_one and draft.distinct > 1 and clause.verb.lemma_ not in words("linking")
+
+
+def _presents(clause: Clause) -> bool:
+    """ "Here's a pic of Oliver": the speaker shows something."""
+    return clause.verb.lemma_ == "be" and any(child.lower_ == "here" for child in clause.verb.children)
+
+
+def _presented(clause: Clause, cast: Cast) -> tuple[FrameDraft, list[Named]] | None:
+    draft = Draft("share")
+    draft.add("agent", Named(cast.speaker, AnchorType.PERSON))
+    for token in conjuncts(clause.subject) if clause.subject is not None else []:
+        draft.add("object", named(token, cast))
+        for child in token.children:
+            if child.dep_ == "prep" and child.lower_ == "of":
+                for inner in child.children:
+                    draft.add("depicted", named(inner, cast))
+    if draft.distinct < 2:
+        return None
+    arms = tuple(Arm(role=role, name=part.name) for role, part in draft.arms)
+    frame = FrameDraft(predicate=draft.predicate, arms=arms, status=Status.DONE, confidence=REPORTED)
+    return frame, [part for _, part in draft.arms]
 
 
 def _general(draft: Draft, cast: Cast) -> bool:
@@ -132,10 +177,25 @@ def _subjects(draft: Draft, clause: Clause, cast: Cast) -> bool:
             continue
         participant = named(each, cast)
         draft.add(role, participant)
-        definite = definite or (participant is not None and (participant.type is AnchorType.PERSON or each.pos_ == "PROPN"))
+        owned = participant is None and _owner(draft, each, cast)
+        definite = (
+            definite
+            or owned
+            or is_measure(each)
+            or (participant is not None and (participant.type is AnchorType.PERSON or each.pos_ == "PROPN"))
+        )
     if clause.gap is not None:
         draft.add("object", named(clause.gap, cast))
     return definite
+
+
+def _owner(draft: Draft, token: Token, cast: Cast) -> bool:
+    """ "My way back is …": an empty noun still says whose it is."""
+    owner = next((child for child in token.children if child.dep_ == "poss"), None) if token.pos_ == "NOUN" else None
+    name = cast.name_of(owner) if owner is not None else ""
+    if name:
+        draft.add("possessor", Named(name, AnchorType.PERSON))
+    return bool(name)
 
 
 def _complement(draft: Draft, role: Role, cast: Cast) -> None:
@@ -146,8 +206,18 @@ def _complement(draft: Draft, role: Role, cast: Cast) -> None:
         draft.add(role.name, Named(role.token.lower_, AnchorType.CONCEPT, token=role.token))
         return
     for each in conjuncts(role.token):
-        participant = named(each, cast)
+        participant = _placed(role.name, named(each, cast))
         draft.add(_person_role(role.name, participant), participant)
+
+
+def _placed(role: str, participant: Named | None) -> Named | None:
+    """A proper name that one goes to, comes from or is in is a place, unless the parser knows better."""
+    if participant is None or participant.token is None or participant.token.pos_ != "PROPN":
+        return participant
+    unsure = participant.type is AnchorType.OTHER or participant.token.ent_type_ == "ORG"
+    if role in {"destination", "source"} and unsure and not any(char.isdigit() for char in participant.name):
+        return replace(participant, type=AnchorType.LOCATION)
+    return participant
 
 
 def _person_role(role: str, participant: Named | None) -> str:
@@ -164,8 +234,23 @@ def _person_role(role: str, participant: Named | None) -> str:
     return role
 
 
+def _titles(draft: Draft, item: Said, clause: Clause) -> None:
+    """A quoted title that hangs on the clause in a way the parser doesn't show: "a novel called …"."""
+    known = {part.name for _, part in draft.arms}
+    for start, _, title in quoted(item.text):
+        if title not in known and title[:1].isupper() and _carried(item, start + 1, clause):
+            draft.add("title", Named(title, AnchorType.CONTENT))
+
+
 def _activity(draft: Draft, clause: Clause) -> None:
     """ "We hiked": the activity stands as an arm where the verb has no other participant."""
+    if (
+        draft.distinct == 1
+        and clause.verb.tag_ == "VBN"
+        and clause.subject is not None
+        and clause.subject.dep_ == "nsubjpass"
+    ):
+        draft.add("attribute", Named(clause.verb.lower_, AnchorType.CONCEPT))
     if draft.distinct == 1 and clause.verb.lemma_ in words("activities"):
         draft.add("activity", Named(gerund(clause.verb.lemma_), AnchorType.CONCEPT))
 
@@ -183,9 +268,13 @@ def predicate(clause: Clause) -> str:
     lemma = verb.lemma_.lower().strip("'’")
     if verb.lower_ == "got" and any(child.dep_ == "aux" and child.lemma_ == "have" for child in verb.children):
         lemma = "have"
-    particle = next((child.lower_ for child in verb.children if child.dep_ == "prt" or child.lower_ == "forward"), "")
+    particle = next((child.lower_ for child in verb.children if is_particle(child)), "")
     adjective = next((child for child in verb.children if child.dep_ == "acomp"), None)
-    if adjective is not None and lemma in words("linking") and any(child.dep_ == "prep" for child in adjective.children):
+    if (
+        adjective is not None
+        and lemma in words("linking")
+        and any(child.dep_ == "prep" for child in adjective.children)
+    ):
         return f"{'be' if lemma == 'be' else lemma}_{adjective.lower_}"
     if not lemma.isalpha():
         return ""
@@ -198,7 +287,9 @@ def _literals(item: Said) -> tuple[tuple[int, Literal], ...]:
 
 def _carried(item: Said, position: int, clause: Clause) -> bool:
     """The literal at a position hangs on this clause's verb, or on no verb while the clause is the main one."""
-    token = next((tok for tok in item.sentence.tokens if item.sentence.place(tok) - item.sentence.start >= position), None)
+    token = next(
+        (tok for tok in item.sentence.tokens if item.sentence.place(tok) - item.sentence.start >= position), None
+    )
     verbs = {clause.verb.i, *(verb.i for verb in clause.matrix)}
     while token is not None:
         if token.i in verbs:
@@ -220,12 +311,14 @@ def fragment(item: Said, cast: Cast) -> tuple[FrameDraft, list[Named]] | None:
         return None
     time = item.time_of(root)
     planned = time is not None and time.direction > 0
+    if not planned and all(token.pos_ != "PROPN" for token in conjuncts(root)):
+        return None
     draft = Draft("have" if planned else "mention")
     draft.add("agent", Named(cast.speaker, AnchorType.PERSON))
     for each in conjuncts(root):
         draft.add("object", named(each, cast))
     _phrases(draft, root, cast)
-    if draft.distinct < 2:
+    if all(role != "object" for role, _ in draft.arms) or draft.distinct < 2:
         return None
     draft.values += [value for _, value in _literals(item)]
     frame = FrameDraft(

@@ -31,7 +31,9 @@ def literals(text: str, times: tuple[tuple[int, int], ...] = ()) -> tuple[tuple[
             continue
         taken.append((match.start(), match.end()))
         groups = match.groupdict()
-        found.append((match.start(), Literal(name=name, value=groups["value"], unit=(groups.get("unit") or "").lower())))
+        found.append(
+            (match.start(), Literal(name=name, value=groups["value"], unit=(groups.get("unit") or "").lower()))
+        )
     return tuple(sorted(found, key=lambda item: item[0]))
 
 

@@ -69,7 +69,9 @@ async def _reply(work: Callable[[], A]) -> Reply[A]:
     began = time.perf_counter()
     answer = await asyncio.to_thread(work)
     latency = int((time.perf_counter() - began) * 1000)
-    return Reply(answer=answer, usage=Usage(model=NAME, prompt_id=RULES_ID, prompt_hash=rules_hash(), latency_ms=latency))
+    return Reply(
+        answer=answer, usage=Usage(model=NAME, prompt_id=RULES_ID, prompt_hash=rules_hash(), latency_ms=latency)
+    )
 
 
 @lru_cache(maxsize=1)

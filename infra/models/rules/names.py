@@ -7,9 +7,23 @@ from spacy.tokens import Token
 
 from domain.memory import AnchorType
 from infra.models.rules.lexicon import words
-from infra.models.rules.people import FIRST, GROUP, PLURAL, SECOND, THIRD, Cast, Person, gender, is_plural_kin
+from infra.models.rules.parse import quoted
+from infra.models.rules.people import (
+    FIRST,
+    GROUP,
+    PLURAL,
+    SECOND,
+    THIRD,
+    Cast,
+    Person,
+    Relation,
+    gender,
+    is_plural_kin,
+)
 
-_LEFT = frozenset({"amod", "compound", "nummod", "nmod", "poss", "quantmod", "advmod", "punct", "case", "npadvmod", "acl", "appos"})
+_LEFT = frozenset(
+    {"amod", "compound", "nummod", "nmod", "poss", "quantmod", "advmod", "punct", "case", "npadvmod", "acl", "appos"}
+)
 _PRONOUNS = FIRST | SECOND | GROUP | THIRD | PLURAL
 _CONCEPT_ENDING = re.compile(r"(?:ness|ity|ment|tion|sion|ship|ance|ence|ism|dom|ing|logy|hood|care|ery|cy|phy)s?$")
 _NUMBER = re.compile(r"^[\d.,:/%$€£]+(?:k|m|am|pm|st|nd|rd|th|s)?$", re.IGNORECASE)
@@ -22,6 +36,7 @@ _LEXICON_TYPES = (
     ("kin", AnchorType.PERSON), ("person", AnchorType.PERSON), ("event", AnchorType.EVENT), ("content", AnchorType.CONTENT),
     ("organization", AnchorType.ORGANIZATION), ("location", AnchorType.LOCATION), ("concept", AnchorType.CONCEPT),
 )  # fmt: skip
+_QUOTES = frozenset("\"“'‘")
 MAX_WORDS = 7
 
 
@@ -38,19 +53,44 @@ class Named:
 
 def named(token: Token, cast: Cast) -> Named | None:
     """The participant a noun, pronoun or gerund stands for; None for empty words, times, amounts and unclear pronouns."""
+    title = _title_around(token)
+    if title:
+        return Named(title, AnchorType.CONTENT, token=token)
     if token.lower_.replace("’", "'") in _PRONOUNS and token.pos_ in {"PRON", "DET", "PROPN", "NOUN", "X"}:
         name = cast.name_of(token)
         return Named(name, AnchorType.PERSON, token=token) if name else None
-    if token.tag_ == "VBG" and token.dep_ in {"pcomp", "csubj", "nsubj", "dobj", "pobj", "xcomp", "conj", "attr"} and token.pos_ == "VERB":
+    if (
+        token.tag_ == "VBG"
+        and token.dep_ in {"pcomp", "csubj", "nsubj", "dobj", "pobj", "xcomp", "conj", "attr"}
+        and token.pos_ == "VERB"
+    ):
         return _gerund(token)
     inner = _partitive(token)
     if inner is not None:
         return named(inner, cast)
-    if token.pos_ not in {"NOUN", "PROPN", "X"} or is_measure(token):
+    if token.pos_ not in {"NOUN", "PROPN", "X"} and not is_name_like(token):
+        return None
+    if is_measure(token):
         return None
     if token.lower_ in words("empty nouns"):
         return None
     return _noun(token, cast)
+
+
+def is_name_like(token: Token) -> bool:
+    """A capital inside a sentence behind a preposition: a name that the tagger took for another word ("at Brightly")."""
+    return token.is_title and token.i > 0 and token.nbor(-1).pos_ == "ADP" and token.pos_ in {"ADV", "ADJ"}
+
+
+def _title_around(token: Token) -> str:
+    """The quoted title that a token lies in, or ""."""
+    text = token.doc.text
+    if _QUOTES.isdisjoint(text):
+        return ""
+    for start, end, title in quoted(text):
+        if start <= token.idx < end and (title[:1].isupper() or title[:1].isdigit()):
+            return title
+    return ""
 
 
 def _partitive(token: Token) -> Token | None:
@@ -63,7 +103,9 @@ def _partitive(token: Token) -> Token | None:
 
 
 def is_measure(token: Token) -> bool:
-    """An amount, a time or a bare number: a literal, never an anchor (paper 2.3)."""
+    """An amount, a time or a bare number: a literal, never an anchor (paper 2.3). "The twenty-gallon" is a thing."""
+    if token.i > 1 and token.nbor(-1).text == "-" and token.nbor(-2).like_num and token.dep_ != "compound":
+        return False
     if token.ent_type_ in {"DATE", "TIME", "MONEY", "PERCENT", "QUANTITY", "ORDINAL"} and token.pos_ != "PROPN":
         return not (token.ent_type_ == "DATE" and token.lower_ in words("event"))
     if token.lower_ in words("durations") or _NUMBER.match(token.text):
@@ -76,7 +118,9 @@ def is_measure(token: Token) -> bool:
 def _gerund(token: Token) -> Named | None:
     """An activity: "working in mental health", "painting landscapes"."""
     if token.lower_ in {"being", "having", "getting", "going", "making", "doing", "seeing", "thinking", "feeling"}:
-        inner = [child for child in token.children if child.dep_ in {"dobj", "xcomp"} and child.pos_ in {"NOUN", "PROPN"}]
+        inner = [
+            child for child in token.children if child.dep_ in {"dobj", "xcomp"} and child.pos_ in {"NOUN", "PROPN"}
+        ]
         if not inner:
             return None
     kept = [token]
@@ -97,17 +141,39 @@ def _noun(token: Token, cast: Cast) -> Named | None:
     kept, possessor, count = _modifiers(token, cast)
     kept.append(token)
     kept += _of_phrase(token)
+    kept += [child for child in token.rights if child.dep_ == "nummod" and child.i == token.i + 1]
+    following = token.nbor(1) if token.i + 1 < len(token.doc) else token
+    if (
+        following.lower_ in {"half", "marathon"}
+        and following.dep_ in {"advmod", "npadvmod"}
+        and token.pos_ == "PROPN"
+    ):
+        kept.append(following)
     text = _joined(sorted(set(kept), key=lambda item: item.i))
     if not text or not any(char.isalpha() for char in text):
         return None
     kind = type_of(token)
     called = cast.speaker_called(text) if kind is AnchorType.PERSON or token.pos_ == "PROPN" else ""
     name = called or (cast.speaker if text == cast.speaker else text)
+    proper = _proper(token)
+    if proper and possessor:
+        relation = Relation(proper, token.lemma_.lower(), possessor)
+        cast.relations += [relation] if relation not in cast.relations else []
+        cast.mention(Person(proper, gender(token.text)))
+        return Named(proper, AnchorType.PERSON, token=token)
     if possessor and (token.lower_ in words("kin") or token.lower_ in words("relational")):
         name = f"{possessor}'s {name}"
     if kind is AnchorType.PERSON:
         cast.mention(Person(name, gender(token.text), is_plural_kin(token)))
     return Named(name, kind, possessor=possessor, count=count, token=token)
+
+
+def _proper(token: Token) -> str:
+    """The name given to a relative in passing: "my brother Tom"."""
+    if token.lower_ not in words("kin") or token.tag_ == "NNS":
+        return ""
+    inner = next((child for child in token.children if child.dep_ == "appos" and child.pos_ == "PROPN"), None)
+    return _joined([*(item for item in inner.lefts if item.dep_ == "compound"), inner]) if inner is not None else ""
 
 
 def _modifiers(token: Token, cast: Cast) -> tuple[list[Token], str, str]:
@@ -130,9 +196,10 @@ def _modifiers(token: Token, cast: Cast) -> tuple[list[Token], str, str]:
 
 
 def _is_count(number: Token, noun: Token) -> bool:
-    return noun.tag_ == "NNS" and noun.lower_ not in words("units") and number.i == min(
-        [number.i, *(child.i for child in noun.lefts if child.dep_ != "det")]
-    )
+    if noun.pos_ == "PROPN" or number.i > noun.i or re.fullmatch(r"(?:19|20)\d\d", number.text):
+        return False
+    between = [noun.doc[index].lower_ for index in range(number.i + 1, noun.i + 1)]
+    return not any(word in words("units") for word in between)
 
 
 def _of_phrase(token: Token) -> list[Token]:
@@ -190,4 +257,11 @@ def type_of(token: Token) -> AnchorType:
 
 def conjuncts(token: Token) -> list[Token]:
     """The token and the nouns joined to it by "and" or commas."""
-    return [token, *(other for other in token.conjuncts if other.i > token.i and other.pos_ in {"NOUN", "PROPN", "PRON", "VERB"})]
+    return [
+        token,
+        *(
+            other
+            for other in token.conjuncts
+            if other.i > token.i and other.pos_ in {"NOUN", "PROPN", "PRON", "VERB"}
+        ),
+    ]

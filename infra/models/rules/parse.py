@@ -20,10 +20,16 @@ MAX_WORD = 120
 
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _CODE_MARK = re.compile(r"[{}<>;=\[\]()_\\/*#&|$@^~`]")
-_CODE_LINE = re.compile(r"^\s*(?:def |class |import |from \w+ import|#include|function\b|const |let |var |public |SELECT |return\b|```)", re.MULTILINE)
+_CODE_LINE = re.compile(
+    r"^\s*(?:def |class |import |from \w+ import|#include|function\b|const |let |var |public |SELECT |return\b|```)",
+    re.MULTILINE,
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u202a-\u202e\ufeff]")
 _WORD = re.compile(r"[^\W\d_]+")
-_QUOTED = re.compile(r"[\"“]([^\"“”\n]{2,60}?)[\"”]")
+_QUOTED = re.compile(r"[\"“]([^\"“”\n]{2,60}?)[\"”]|(?<!\w)['‘]([A-Z][^'’\n]{2,60})['’](?!\w)")
+_VAULT = re.compile(r"\[vault:[^\]]*\]")
+MASK = "secret"
+"""Stands for a vault placeholder while its sentence is parsed."""
 _LANGUAGE_LETTERS = 24
 """Fewer letters of Latin script are not enough to tell a language: they pass as English."""
 _ENGLISH_SHARE = 0.12
@@ -81,7 +87,6 @@ def _is_code(text: str) -> bool:
 
 def _foreign(found: list[str], letters: int) -> str:
     joined = " ".join(found)
-    ascii_letters = sum(char.isascii() for char in joined if char != " ")
     latin = sum(ord(char) < 0x250 for char in joined if char != " ")
     if latin < letters * 0.5:
         return f"language:{_classify(joined)}"
@@ -89,7 +94,7 @@ def _foreign(found: list[str], letters: int) -> str:
     if letters < _LANGUAGE_LETTERS or common >= _ENGLISH_SHARE:
         return ""
     code = _classify(joined)
-    return f"language:{code}" if code != "en" and (ascii_letters < letters or common < _ENGLISH_SHARE / 2) else ""
+    return f"language:{code}" if code != "en" else ""
 
 
 def _classify(text: str) -> str:
@@ -123,11 +128,16 @@ def _doc(text: str) -> Doc:
 
 def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of a turn in order. Control characters read as blanks; a dropped subject is put back before parsing."""
-    clean = _CONTROL.sub(" ", text)
+    clean = _VAULT.sub(_mask, _CONTROL.sub(" ", text))
     if not clean.strip():
         return ()
     doc = _doc(clean)
     return tuple(_sentence(doc, start, end) for start, end in _bounds(doc))
+
+
+def _mask(match: re.Match[str]) -> str:
+    """A word of the same length in place of a vault placeholder, so that positions stay."""
+    return MASK.ljust(len(match[0]))
 
 
 def _bounds(doc: Doc) -> list[tuple[int, int]]:
@@ -150,20 +160,30 @@ def _sentence(doc: Doc, first: int, last: int) -> Sentence:
     while first < last - 1 and doc[first].is_space:
         first += 1
     span = doc[first:last]
-    prefix = _dropped_subject(span.text) if _lacks_subject(doc, first, last) else ""
+    prefix = _dropped_subject(span.text) if _opens_with_verb(doc, first, last) else ""
     if not prefix:
         return Sentence(doc, first, last, span.start_char, span.end_char)
     fixed = _doc(prefix + span.text[0].lower() + span.text[1:])
     return Sentence(fixed, 0, len(fixed), span.start_char, span.end_char, inserted=len(prefix))
 
 
-def _lacks_subject(doc: Doc, first: int, last: int) -> bool:
-    """No finite verb with a subject heads the sentence, so that its opening verb may be the speaker's."""
-    root = next((doc[index] for index in range(first, last) if doc[index].head.i == index), doc[first])
-    return not any(child.dep_ in {"nsubj", "nsubjpass", "csubj", "expl"} for child in root.children)
+def _opens_with_verb(doc: Doc, first: int, last: int) -> bool:
+    """The sentence opens with a verb that has no subject of its own and is no subject itself."""
+    for index in range(first, min(first + 2, last)):
+        token = doc[index]
+        if token.dep_ in {"nsubj", "nsubjpass", "csubj", "expl", "aux", "auxpass", "poss", "det", "mark"}:
+            return False
+        if token.lower_ in words("dropped feeling"):
+            return True
+        if token.pos_ == "VERB" or token.lower_ in words("dropped past") or token.lower_ in words("dropped now"):
+            return not any(child.dep_ in {"nsubj", "nsubjpass", "expl"} for child in token.children)
+    return doc[first].lower_ in {"gonna", "gon"}
 
 
-_OPENING = re.compile(r"(?:(?:just|also|recently|even|actually|finally|already|still|lately)\s+)?([a-z]+)\b('?)\s*(\w*)", re.IGNORECASE)
+_OPENING = re.compile(
+    r"(?:(?:just|also|recently|even|actually|finally|already|still|lately|so|super|pretty|really|very)\s+)?([a-z]+)\b('?)\s*(\w*)",
+    re.IGNORECASE,
+)
 
 
 def _dropped_subject(text: str) -> str:
@@ -176,11 +196,16 @@ def _dropped_subject(text: str) -> str:
         return ""
     if word in words("dropped past"):
         return "I have " if word == "been" else "I "
+    if word in words("dropped feeling"):
+        return "I am "
+    if word in words("dropped love"):
+        return "I "
     if word in {"gonna", "going", "thinking", "hoping", "planning", "looking", "trying"} | words("dropped now"):
         return "I am " if following not in {"can", "has", "does", "will", "really"} else ""
     return ""
 
 
-def quoted(text: str) -> tuple[str, ...]:
-    """Quoted titles and phrases of a text."""
-    return tuple(match.strip(" ,.!?") for match in _QUOTED.findall(text) if match.strip(" ,.!?"))
+def quoted(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Quoted titles and phrases of a text with their positions, quotation marks and end punctuation left out."""
+    found = ((match.start(), match.end(), (match[1] or match[2]).strip(" ,.!?")) for match in _QUOTED.finditer(text))
+    return tuple(each for each in found if each[2])

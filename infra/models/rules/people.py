@@ -29,6 +29,15 @@ class Person:
     plural: bool = False
 
 
+@dataclass(frozen=True)
+class Relation:
+    """`name` is the `kind` ("brother") of `owner`."""
+
+    name: str
+    kind: str
+    owner: str
+
+
 @dataclass
 class Cast:
     """The speaker, who is spoken to, and the persons mentioned so far in the turn."""
@@ -36,6 +45,8 @@ class Cast:
     speaker: str
     speakers: tuple[str, ...] = ()
     mentioned: list[Person] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
+    """Relations that the sentence at hand stated in passing; whoever makes its frames takes them."""
     group: str = ""
     """With whom the speaker's last "we" was, if the turn said it."""
 
@@ -84,7 +95,7 @@ def is_short_form(short: str, full: str) -> bool:
 
 
 def is_generic_you(token: Token) -> bool:
-    """"you know", "thank you", "you guys", "you both": nobody in particular, or no one person."""
+    """ "you know", "thank you", "you guys", "you both": nobody in particular, or no one person."""
     following = token.nbor(1).lower_ if token.i + 1 < len(token.doc) else ""
     before = token.nbor(-1).lower_ if token.i > 0 else ""
     return following in {"know", "guys", "both", "all", "two", "see"} or before in {"thank", "see"}

@@ -44,9 +44,13 @@ def groups(items: Iterable[Said]) -> list[Group]:
     for item in items:
         if not item.keep:
             continue
-        kind = MemoryKind.EPISODIC if item.event is not None else MemoryKind.SEMANTIC
-        joins = bool(found) and len(found[-1]) < MAX_GROUP and ((item.pointing and item.event is None) or kind is kinds[-1])
-        if joins and not (kind is MemoryKind.EPISODIC and _other_day(found[-1], item)):
+        kind = MemoryKind.EPISODIC if item.eventful else MemoryKind.SEMANTIC
+        joins = (
+            bool(found)
+            and len(found[-1]) < MAX_GROUP
+            and ((item.pointing and not item.eventful) or kind is kinds[-1])
+        )
+        if joins and not (kind is MemoryKind.EPISODIC and _other_event(found[-1], item)):
             found[-1].append(item)
         else:
             found.append([item])
@@ -54,7 +58,11 @@ def groups(items: Iterable[Said]) -> list[Group]:
     return [Group(kind, tuple(group)) for kind, group in zip(kinds, found, strict=True)]
 
 
-def _other_day(group: list[Said], item: Said) -> bool:
+def _other_event(group: list[Said], item: Said) -> bool:
+    """The sentence tells of another day, or stands otherwise to the world, than those before it."""
+    known = {each.event.status for each in group if each.event is not None}
+    if item.event is not None and known and item.event.status not in known:
+        return True
     spans = {found.span for each in group for found in each.times}
     return any(found.span not in spans for found in item.times)
 
@@ -94,10 +102,12 @@ def _talk(kind: MemoryKind, chunk: Chunk, turn: Turn, previous: Turn | None, ins
     items = said(turn.text, at)
     first = True
     for group in groups(items):
-        lines = [rewrite(item, cast) for item in group.items]
-        note_people(group.items, cast)
+        lines = []
+        for item in group.items:
+            lines.append(rewrite(item, cast))
+            note_people((item,), cast)
         if group.kind is kind:
-            question = _question(previous, at, chunk.timezone) if first and is_fragment(group.items[0]) else None
+            question = _question(previous, chunk.timezone) if first and is_fragment(group.items[0]) else None
             yield _record(group, turn, lines, question, previous if inside else None)
         first = False
 
@@ -115,7 +125,9 @@ def note_people(items: Iterable[Said], cast: Cast) -> None:
         for token in item.sentence.tokens:
             if token.pos_ in {"NOUN", "PROPN"}:
                 named(token, cast)
-            if token.lower_ in words("group") and any(child.dep_ == "poss" and child.lower_ in {"my", "our", "the"} for child in token.children):
+            if token.lower_ in words("group") and any(
+                child.dep_ == "poss" and child.lower_ in {"my", "our", "the"} for child in token.children
+            ):
                 cast.group = f"{cast.speaker}'s {token.lower_}"
 
 
@@ -124,14 +136,18 @@ def is_fragment(item: Said) -> bool:
     return not any(clause.subject is not None for clause in item.clauses)
 
 
-def _question(previous: Turn | None, at: datetime, timezone: str) -> tuple[Turn, Said] | None:
+def _question(previous: Turn | None, timezone: str) -> tuple[Turn, Said] | None:
     if previous is None or gate(previous.text):
         return None
-    asked = [item for item in said(previous.text, local(previous.at, timezone)) if item.question and not is_talk(item.text)]
+    asked = [
+        item for item in said(previous.text, local(previous.at, timezone)) if item.question and not is_talk(item.text)
+    ]
     return (previous, asked[-1]) if asked else None
 
 
-def _record(group: Group, turn: Turn, lines: list[str], question: tuple[Turn, Said] | None, inside: Turn | None) -> RecordDraft:
+def _record(
+    group: Group, turn: Turn, lines: list[str], question: tuple[Turn, Said] | None, inside: Turn | None
+) -> RecordDraft:
     text = " ".join(lines)
     sources = [_source(turn, group.items)]
     if question is not None:
@@ -153,13 +169,15 @@ def _record(group: Group, turn: Turn, lines: list[str], question: tuple[Turn, Sa
 
 
 def _source(turn: Turn, items: tuple[Said, ...]) -> Source:
-    return Source(turn_id=turn.id, start=turn.offset + items[0].sentence.start, end=turn.offset + items[-1].sentence.end)
+    return Source(
+        turn_id=turn.id, start=turn.offset + items[0].sentence.start, end=turn.offset + items[-1].sentence.end
+    )
 
 
 def _event_time(group: Group):  # type: ignore[no-untyped-def]
     for item in group.items:
         event = item.event or item.main
-        found = item.time_of(event.verb) if event is not None else None
+        found = item.time_of_clause(event) if event is not None else None
         if found is None:
             found = next((each for each in item.times if not each.since or group.kind is MemoryKind.SEMANTIC), None)
         if found is not None:
@@ -170,7 +188,8 @@ def _event_time(group: Group):  # type: ignore[no-untyped-def]
 def _status(group: Group) -> Status:
     for item in group.items:
         if item.event is not None:
-            return item.event.status
+            found = item.time_of_clause(item.event)
+            return Status.PLANNED if found is not None and found.direction > 0 else item.event.status
     mains = [item.main.status for item in group.items if item.main is not None]
     if any(found.direction > 0 for item in group.items for found in item.times) and not mains:
         return Status.PLANNED
@@ -215,7 +234,11 @@ def _vault(chunk: Chunk) -> Iterator[RecordDraft]:
             caption = match[1].strip() or "secret"
             source = Source(turn_id=turn.id, start=turn.offset + match.start(), end=turn.offset + match.end())
             yield RecordDraft(
-                kind=MemoryKind.VAULT, title=title(caption), text=caption, sources=(source,), attributes={"caption": caption}
+                kind=MemoryKind.VAULT,
+                title=title(caption),
+                text=caption,
+                sources=(source,),
+                attributes={"caption": caption},
             )
 
 
@@ -228,5 +251,7 @@ def _resource(chunk: Chunk) -> Iterator[RecordDraft]:
             kind=MemoryKind.RESOURCE,
             title=title(chunk.title or text),
             text=text,
-            sources=tuple(Source(turn_id=turn.id, start=turn.offset, end=turn.offset + len(turn.text)) for turn in chunk.turns),
+            sources=tuple(
+                Source(turn_id=turn.id, start=turn.offset, end=turn.offset + len(turn.text)) for turn in chunk.turns
+            ),
         )

@@ -18,9 +18,11 @@ def repair(request: RepairRequest) -> Extraction:
     participants: list[Named] = []
     for turn in request.turns:
         frames += _mentions(turn, request)
-        participants += [Named(arm.name, AnchorType.CONTENT) for frame in frames for arm in frame.arms if arm.role == "object"]
+        participants += [
+            Named(arm.name, AnchorType.CONTENT) for frame in frames for arm in frame.arms if arm.role == "object"
+        ]
         for caption in turn.captions:
-            if any(item.lower() in caption.lower() for item in request.missing):
+            if caption.strip() in request.record.text and any(caption.strip() in item for item in request.missing):
                 made, members = caption_frames(caption, turn, local(turn.at, request.timezone))
                 frames += made
                 participants += members
@@ -33,11 +35,11 @@ def repair(request: RepairRequest) -> Extraction:
 def _mentions(turn: Turn, request: RepairRequest) -> Iterator[FrameDraft]:
     if not turn.speaker:
         return
-    titles = quoted(turn.text)
+    titles = [text for _, _, text in quoted(turn.text)]
     numbers = [item for item in request.missing if any(char.isdigit() for char in item) and item in turn.text]
     anchor = next((entity.name for entity in request.extraction.entities if entity.name != turn.speaker), "")
     for item in request.missing:
-        title = next((title for title in titles if item.strip("\"“”") in {title, title.strip()}), "")
+        title = next((title for title in titles if item.strip('"“”') in {title, title.strip()}), "")
         if title:
             yield _mention(turn.speaker, title, ())
     if numbers and anchor:

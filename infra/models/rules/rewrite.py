@@ -4,6 +4,7 @@ import re
 
 from spacy.tokens import Token
 
+from infra.models.rules.parse import MASK
 from infra.models.rules.people import Cast
 from infra.models.rules.said import Said
 from infra.models.rules.times import Found, render
@@ -14,10 +15,11 @@ _IRREGULAR = {"am": "is", "'m": "is", "’m": "is", "are": "is", "'re": "is", "�
               "go": "goes", "were": "was", "m": "is"}  # fmt: skip
 _OPENING = re.compile(
     r"^(?:(?:hey|hi|hello|wow|whoa|woah|yeah|yep|yup|yes|oh|ah|aw|well|thanks(?: so much| a lot| a bunch)?|thank you(?: so much)?|absolutely|"
-    r"totally|definitely|definitely|sure|haha|congrats|cool|awesome|great|nice|by the way|plus|so|and|but|also|anyway)"
-    r"(?:,?\s+[A-Z]\w+)?\s*[,!.:–-]+\s*|(?:so|and|but|plus)\s+)+",
+    r"totally|definitely|sure|haha|congrats|cool|awesome|great|nice|by the way|plus|so|and|but|also|anyway)"
+    r"(?:,?\s+[A-Z]\w+)?\s*[,!.:–-]+\s*)+",
     re.IGNORECASE,
 )
+_LINK = re.compile(r"^(?:So|And|But|Plus)\s+(?=[A-Z]|it\b|this\b|that\b|they\b|the\b|there\b)")
 
 
 def rewrite(item: Said, cast: Cast) -> str:
@@ -27,11 +29,11 @@ def rewrite(item: Said, cast: Cast) -> str:
     out: list[str] = []
     replaced: set[int] = set()
     for token in tokens:
-        text = _word(token, cast, replaced)
+        text = _placeholder(item, token) or _word(token, cast, replaced)
         if out and text and not out[-1].endswith((" ", "\n")) and _needs_gap(token, text):
             out.append(" ")
-        out.append(text)
-        out.append(_date_after(item, token, inserts))
+        dated = _date_after(item, token, inserts)
+        out.append(f"{text[:-1]}{dated}." if dated and text.endswith(".") else text + dated)
         out.append(token.whitespace_ or (" " if token.is_space else ""))
     line = _without_opening(" ".join("".join(out).split()))
     return line[:1].upper() + line[1:]
@@ -39,7 +41,7 @@ def rewrite(item: Said, cast: Cast) -> str:
 
 def _without_opening(line: str) -> str:
     """The sentence without "Wow," or "Yeah, Mel!" in front of it."""
-    rest = _OPENING.sub("", line, count=1)
+    rest = _LINK.sub("", _OPENING.sub("", line, count=1))
     return rest if len(rest.split()) > 2 else line
 
 
@@ -49,11 +51,19 @@ def _needs_gap(token: Token, text: str) -> bool:
 
 def _date_after(item: Said, token: Token, inserts: dict[int, Found]) -> str:
     end = item.sentence.place(token) - item.sentence.start + len(token.text)
-    found = inserts.pop(end, None)
+    found = inserts.pop(end, None) or (inserts.pop(end - 1, None) if token.text.endswith(".") else None)
     if found is None:
         return ""
     about = "since about " if found.since and not item.text[found.start :].lower().startswith("since") else ""
     return f" ({about}{render(found.span)})"
+
+
+def _placeholder(item: Said, token: Token) -> str:
+    """The vault placeholder that a word stands for in the parse, or ""."""
+    if token.text != MASK:
+        return ""
+    rest = item.text[item.sentence.place(token) - item.sentence.start :]
+    return rest[: rest.index("]") + 1] if rest.startswith("[vault:") and "]" in rest else ""
 
 
 def _word(token: Token, cast: Cast, replaced: set[int]) -> str:
@@ -67,6 +77,8 @@ def _word(token: Token, cast: Cast, replaced: set[int]) -> str:
         return f"{name}'s"
     if name and word in {"myself", "yourself"}:
         return "themselves" if word == "myself" else token.text
+    if name and word in {"he", "she", "they"} and token.dep_ in {"nsubj", "nsubjpass"} and _opens(token):
+        return name
     if name and word in {"i", "me", "you", "u"}:
         if word in _SUBJECT and token.dep_ in {"nsubj", "nsubjpass"}:
             replaced.add(token.i)
@@ -78,6 +90,11 @@ def _word(token: Token, cast: Cast, replaced: set[int]) -> str:
     if word == "our" and cast.speaker:
         return f"{cast.speaker}'s"
     return _agreeing(token, replaced)
+
+
+def _opens(token: Token) -> bool:
+    """The first word of its sentence."""
+    return bool(token.is_sent_start)
 
 
 def _joined_to_next(token: Token) -> bool:
@@ -98,7 +115,7 @@ def _agreeing(token: Token, replaced: set[int]) -> str:
     word = token.lower_
     if word in _IRREGULAR and token.tag_ in {"VBP", "VBD"}:
         return _IRREGULAR[word]
-    if token.tag_ != "VBP":
+    if token.tag_ != "VBP" or not token.is_alpha:
         return token.text
     return third_person(token.text)
 

@@ -11,7 +11,7 @@ from domain.memory import Status
 from infra.models.rules.clauses import clauses
 from infra.models.rules.lexicon import words
 from infra.models.rules.parse import Sentence, gate, sentences
-from infra.models.rules.status import Clause
+from infra.models.rules.status import COMMITTED, Clause
 from infra.models.rules.times import Found, find
 
 _WORD = re.compile(r"[\w’'%+-]+")
@@ -37,6 +37,11 @@ class Said:
         """The time a verb (or the noun of a fragment) happens at, if the sentence says so."""
         return _time_of(_attached(self.sentence, self.times), token)
 
+    def time_of_clause(self, clause: Clause) -> Found | None:
+        """The time of a clause: its verb's, or that of a verb folded into it."""
+        times = (self.time_of(verb) for verb in (clause.verb, *reversed(clause.matrix)))
+        return next((found for found in times if found is not None), None)
+
     @property
     def keep(self) -> bool:
         """Whether the sentence says something."""
@@ -46,17 +51,27 @@ class Said:
     def main(self) -> Clause | None:
         """The clause that the sentence is about: the first that isn't subordinate."""
         first = [clause for clause in self.clauses if clause.verb.dep_ in {"ROOT", "conj", "xcomp", "pcomp", "ccomp"}]
-        return (first or list(self.clauses) or [None])[0]
+        return next(iter(first or self.clauses), None)
 
     @property
     def event(self) -> Clause | None:
         """The clause that makes the sentence an event: something dynamic that happened, is planned or was called off."""
         for clause in self.clauses:
-            if clause.verb.dep_ in {"relcl", "acl", "advcl", "ccomp"} and self.time_of(clause.verb) is None:
+            if clause.verb.dep_ in {"relcl", "acl", "advcl", "ccomp"} and self.time_of_clause(clause) is None:
                 continue
-            if _is_event(clause, self.time_of(clause.verb)):
+            if _is_event(clause, self.time_of_clause(clause)):
                 return clause
         return None
+
+    @property
+    def dated(self) -> bool:
+        """A fragment with a date ahead or behind: "Dentist on Monday week"."""
+        return not self.clauses and any(found.direction and not found.since for found in self.times)
+
+    @property
+    def eventful(self) -> bool:
+        """Whether the sentence tells of something that happened, is planned or was called off."""
+        return self.event is not None or self.dated
 
     @property
     def pointing(self) -> bool:
@@ -100,7 +115,7 @@ def _looks_ahead(sentence: Sentence) -> bool | None:
     """True for a future or present-progressive sentence, False for one in the past tense, None otherwise."""
     tags = {token.tag_ for token in sentence.tokens if token.pos_ in {"VERB", "AUX"}}
     lowered = {token.lower_ for token in sentence.tokens}
-    if lowered & {"will", "'ll", "gonna", "gon", "going", "plan", "planning", "booked", "upcoming"}:
+    if lowered & ({"will", "'ll", "gonna", "gon", "going", "plan", "planning", "upcoming"} | COMMITTED):
         return True
     if tags & {"VBD", "VBN"}:
         return False
@@ -111,7 +126,9 @@ def _attached(sentence: Sentence, times: tuple[Found, ...]) -> dict[int, Found]:
     """Times by the position of the verb (or root noun) they hang on; the first of several wins."""
     attached: dict[int, Found] = {}
     for found in times:
-        inside = [token for token in sentence.tokens if found.start <= sentence.place(token) - sentence.start < found.end]
+        inside = [
+            token for token in sentence.tokens if found.start <= sentence.place(token) - sentence.start < found.end
+        ]
         if inside:
             attached.setdefault(_carrier(inside[0], {token.i for token in inside}).i, found)
     return attached
@@ -129,7 +146,12 @@ def _time_of(attached: dict[int, Found], token: Token) -> Found | None:
     for _ in range(5):
         if current.i in attached:
             return attached[current.i]
-        if current.dep_ == "conj" or current.dep_ in {"xcomp", "pcomp"} or (current.dep_ == "advcl" and current.head.lower_ in {"gon", "going"}) or current.dep_ == "prep":
+        if (
+            current.dep_ == "conj"
+            or current.dep_ in {"xcomp", "pcomp"}
+            or (current.dep_ == "advcl" and current.head.lower_ in {"gon", "going"})
+            or current.dep_ == "prep"
+        ):
             current = current.head
         else:
             return None
@@ -151,8 +173,6 @@ def is_talk(text: str) -> bool:
     found = _WORD.findall(text)
     rest = [word for word in found if word.lower().replace("’", "'") not in words("talk") and not word[0].isupper()]
     named = [word for word in found if word[0].isupper() and word.lower() not in words("talk")]
-    if any(char.isdigit() for char in text) or "\"" in text:
+    if any(char.isdigit() for char in text) or '"' in text:
         return False
     return (not rest and len(named) <= 1 and bool(set(map(str.lower, found)) & words("talk"))) or not found
-
-

@@ -46,7 +46,11 @@ class Found:
 
 _DAY = "(?:" + "|".join(WEEKDAYS) + ")"
 _MON = "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-_NUM = r"(?:\d{1,3}|a couple of|a couple|couple|" + "|".join(sorted((n for n in NUMBERS if " " not in n), key=len, reverse=True)) + ")"
+_NUM = (
+    r"(?:\d{1,3}|a couple of|a couple|couple|"
+    + "|".join(sorted((n for n in NUMBERS if " " not in n), key=len, reverse=True))
+    + ")"
+)
 _VAGUE = r"(?:a few|few|several|some)"
 _UNIT = r"(?:day|night|week|weekend|month|year|hour|minute|decade)s?"
 _CLOCK = r"(?:\s*(?:,\s*)?(?:at|@)\s*(?P<clock>\d{1,2}(?::\d{2})?\s*(?:[ap]\.?m\b\.?)?))?"
@@ -153,10 +157,11 @@ def year_span(year: int) -> TimeSpan:
 
 
 def season_span(year: int, name: str) -> TimeSpan:
-    """Three whole months; the winter of a year begins in its December."""
+    """Three whole months; the winter of a year begins in the December before it."""
     first = SEASONS[name]
-    last = month_span(year + (first + 2) // 13, (first + 1) % 12 + 1)
-    return TimeSpan(start=date(year, first, 1), end=last.end, granularity=Granularity.SEASON)
+    begins = year - 1 if first == 12 else year
+    last = month_span(year, 2 if first == 12 else first + 2)
+    return TimeSpan(start=date(begins, first, 1), end=last.end, granularity=Granularity.SEASON)
 
 
 _Build = Callable[["re.Match[str]", _Moment], "tuple[TimeSpan, int] | None"]
@@ -335,7 +340,7 @@ def _found(match: "re.Match[str]", build: _Build, moment: _Moment, text: str) ->
     lowered = _Lowered(match)
     if build is _lasting and match["since"].lower() == "in" and not re.search(r"\blast|\bpast", match[0].lower()):
         return None
-    if build is _month and _is_verb_may(match, text):
+    if build is _month and _is_verb_may(match):
         return None
     try:
         result = build(lowered, moment)  # type: ignore[arg-type]
@@ -347,7 +352,9 @@ def _found(match: "re.Match[str]", build: _Build, moment: _Moment, text: str) ->
     clock = _clock(match.groupdict().get("clock"))
     if clock is not None and span.granularity is Granularity.DAY:
         span = span.model_copy(update={"granularity": Granularity.MINUTE, "clock": clock})
-    since = build is _lasting or match[0].lower().startswith("since") or text[: match.start()].lower().endswith("since ")
+    since = (
+        build is _lasting or match[0].lower().startswith("since") or text[: match.start()].lower().endswith("since ")
+    )
     relative = not _FULL.search(match[0])
     return Found(match.start(), match.end(), span, direction, since=since, relative=relative)
 
@@ -368,8 +375,8 @@ class _Lowered:
         return {name: self._match[name] for name in self._match.groupdict()}
 
 
-def _is_verb_may(match: "re.Match[str]", text: str) -> bool:
-    """"may" in lower case is the verb, unless a year or a preposition of time makes it the month."""
+def _is_verb_may(match: "re.Match[str]") -> bool:
+    """ "may" in lower case is the verb, unless a year or a preposition of time makes it the month."""
     month = match["month"]
     if month.lower() != "may":
         return False
@@ -404,7 +411,7 @@ def render(span: TimeSpan) -> str:
         return str(start.year)
     if span.granularity is Granularity.SEASON:
         name = next(name for name, month in SEASONS.items() if month == start.month and name != "fall")
-        return f"{name} {start.year}"
+        return f"{name} {span.end.year}"
     if span.granularity is Granularity.WEEK:
         return f"week of {_day_text(start)}"
     return f"{_day_text(start)} to {_day_text(end)}"
@@ -412,4 +419,3 @@ def render(span: TimeSpan) -> str:
 
 def _day_text(day: date) -> str:
     return f"{day.day} {_MONTH_TEXT[day.month - 1]} {day.year}"
-
