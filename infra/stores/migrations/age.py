@@ -35,7 +35,7 @@ BEGIN
     -- pg_dump keeps the number that the old schema had, and Cypher looks the labels up by it
     schema_oid := 'memory'::regnamespace::oid;
     IF EXISTS (SELECT FROM ag_catalog.ag_graph WHERE name = 'memory' AND graphid <> schema_oid) THEN
-        ALTER TABLE ag_catalog.ag_label DROP CONSTRAINT fk_graph_oid;
+        ALTER TABLE ag_catalog.ag_label DROP CONSTRAINT IF EXISTS fk_graph_oid;
         UPDATE ag_catalog.ag_label l SET graph = schema_oid FROM ag_catalog.ag_graph g
         WHERE l.graph = g.graphid AND g.name = 'memory';
         UPDATE ag_catalog.ag_graph SET graphid = schema_oid WHERE name = 'memory';
