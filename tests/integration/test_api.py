@@ -1,0 +1,482 @@
+"""The HTTP API over the stores in memory: answers, one shape of error, limits, and isolation by the route table."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from api.acceptor import Acceptor
+from api.app import create_app
+from api.search import Retriever
+from api.services import Services
+from domain.errors import StoreUnavailable
+from domain.intake import Limits
+from domain.jobs import Job, JobState
+from domain.memory import MemoryKind, Record
+from infra.settings import Settings
+from tests.fakes.graph import MemoryGraph
+from tests.fakes.stores import Evidence, MemoryJobs, MemoryModelCalls, MemoryRecords
+from tests.fakes.vault import MemoryVault
+from tests.unit.retrieval.world import Said, World
+
+NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+
+CANARY = "zebrafishcanary"
+
+MESSAGE = {"id": "m1", "speaker": "Ana", "text": "I moved to Porto.", "sent_at": "2024-05-02T09:30:00Z"}
+
+
+class Starter:
+    """Notes what is started; a cancelled job ends at once."""
+
+    def __init__(self, jobs: MemoryJobs) -> None:
+        self.jobs = jobs
+        self.started: list[UUID] = []
+
+    async def start_ingest(self, job: Job) -> None:
+        self.started.append(job.id)
+
+    async def ingest_open(self, job: Job) -> bool | None:
+        return job.id in self.started
+
+    async def cancel_ingest(self, job: Job) -> None:
+        await self.jobs.set_state(job.id, JobState.CANCELLED, now=NOW)
+
+    async def wake_queue(self, user_id: str) -> None:
+        pass
+
+
+@dataclass
+class Server:
+    """An application with its stores within reach."""
+
+    app: FastAPI
+    client: httpx.AsyncClient
+    world: World
+    graph: MemoryGraph
+    starter: Starter
+    user_records: dict[str, tuple[Record, ...]] = field(default_factory=dict)
+
+    async def get(self, path: str, **params: object) -> httpx.Response:
+        """GET as Ana unless said."""
+        given: dict[str, Any] = {"user_id": "ana", **params}
+        return await self.client.get(path, params=given)
+
+    async def add(self, body: dict[str, Any], *, key: str | None = None, wait: float = 0) -> httpx.Response:
+        """POST /v1/memories."""
+        headers = {} if key is None else {"Idempotency-Key": key}
+        return await self.client.post("/v1/memories", json=body, headers=headers, params={"wait": wait})
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    """An application over empty stores in memory."""
+    evidence, graph = Evidence(), MemoryGraph()
+    jobs, records = MemoryJobs(evidence), MemoryRecords(evidence)
+    world, starter = World(jobs, records, graph), Starter(jobs)
+    vault = MemoryVault({}, bytes(32))
+    services = Services(
+        jobs=jobs,
+        records=records,
+        graph=graph,
+        calls=MemoryModelCalls(evidence),
+        vault=vault,
+        embedder=world.embedder,
+        retriever=Retriever(graph, records, world.embedder),
+        acceptor=Acceptor(
+            jobs,
+            vault,
+            starter,
+            limits=Limits(max_message_characters=1000, max_input_messages=5),
+            default_timezone="UTC",
+            clock=lambda: NOW,
+        ),
+        settings=Settings(),
+    )
+    app = create_app(services, max_body_bytes=20_000)
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://memory") as client:
+        yield Server(app, client, world, graph, starter)
+
+
+async def told(server: Server) -> None:
+    """Ana's runs, and the same of Bob with a canary in every text and name."""
+    arms = (("agent", "Ana"), ("location", "canal"))
+    said = [Said("Ana ran along the canal.", "run", arms), Said("Ana swam in the canal.", "swim", arms, day=1)]
+    server.user_records["ana"] = await server.world.tell("ana", "s1", said)
+    secret = (("agent", "Ana"), ("location", "canal"), ("object", CANARY))
+    server.user_records["bob"] = await server.world.tell(
+        "bob", f"s-{CANARY}", [Said(f"Ana ran along the canal with a {CANARY}.", "run", secret)]
+    )
+
+
+def error_of(response: httpx.Response) -> dict[str, Any]:
+    """The error of an answer, which has the one shape."""
+    body = response.json()
+    assert set(body) == {"error"}
+    assert set(body["error"]) == {"type", "message", "retryable"}
+    error: dict[str, Any] = body["error"]
+    return error
+
+
+# ------------------------------------------------------------------------------------------------------ writing
+
+
+async def test_a_memory_is_accepted_with_its_job(server: Server) -> None:
+    response = await server.add({"user_id": "ana", "messages": [MESSAGE]}, key="k1")
+    assert response.status_code == 202
+    body = response.json()
+    assert (body["created"], body["job"]["state"], body["job"]["request_id"]) == (True, "accepted", "k1")
+    assert [str(started) for started in server.starter.started] == [body["job"]["id"]]
+    assert response.headers["location"] == body["status_url"]
+    assert (await server.client.get(body["status_url"])).json()["id"] == body["job"]["id"]
+
+
+async def test_the_same_key_is_the_same_job_and_another_body_conflicts(server: Server) -> None:
+    body = {"user_id": "ana", "messages": [MESSAGE]}
+    first = (await server.add(body, key="k1")).json()
+    again = await server.add(body, key="k1")
+    assert (again.json()["created"], again.json()["job"]["id"]) == (False, first["job"]["id"])
+    other = await server.add({**body, "messages": [{**MESSAGE, "text": "Other"}]}, key="k1")
+    assert (other.status_code, error_of(other)["type"]) == (409, "request_conflict")
+    await server.world.jobs.set_state(UUID(first["job"]["id"]), JobState.COMPLETED, now=NOW)
+    done = await server.add(body, key="k1", wait=5)
+    assert (done.status_code, done.json()["job"]["state"]) == (200, "completed")
+
+
+async def test_without_a_key_every_request_is_its_own(server: Server) -> None:
+    body = {"user_id": "ana", "messages": [MESSAGE]}
+    ids = {(await server.add(body)).json()["job"]["id"] for _ in range(2)}
+    assert len(ids) == 2
+
+
+async def test_a_wait_ends_when_the_job_does(server: Server) -> None:
+    body = {"user_id": "ana", "messages": [MESSAGE]}
+    assert (await server.add(body, key="k1", wait=0.05)).status_code == 202
+    job = (await server.get("/v1/jobs")).json()["items"][0]
+    await server.world.jobs.set_state(UUID(job["id"]), JobState.FAILED, now=NOW, step="write", reason="model_error")
+    retried = await server.client.post(f"/v1/jobs/{job['id']}/retry", params={"user_id": "ana"})
+    assert (retried.json()["state"], retried.json()["attempt"]) == ("accepted", 2)
+    cancelled = await server.client.post(f"/v1/jobs/{job['id']}/cancel", params={"user_id": "ana"})
+    assert cancelled.json()["state"] == "cancelled"
+
+
+async def test_a_user_id_with_signs_has_a_working_address(server: Server) -> None:
+    body = (await server.add({"user_id": "ana+b@x.org", "messages": [MESSAGE]})).json()
+    assert (await server.client.get(body["status_url"])).json()["user_id"] == "ana+b@x.org"
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ({"user_id": "ana", "messages": []}, "messages"),
+        ({"user_id": "ana", "messages": [""]}, "messages[0]"),
+        ({"user_id": "ana", "messages": [{"text": "  \n"}]}, "messages[0].text"),
+        ({"user_id": "ana", "messages": [{"speaker": "Ana"}]}, "messages[0].text"),
+        ({"user_id": "ana"}, "messages"),
+        ({"messages": [MESSAGE]}, "user_id"),
+        ({"user_id": "a\x00b", "messages": [MESSAGE]}, "user_id"),
+        ({"user_id": "ana", "session_id": "\ud800", "messages": [MESSAGE]}, "session_id"),
+        ({"user_id": "ana", "messages": [{**MESSAGE, "sent_at": "yesterday"}]}, "messages[0].sent_at"),
+        ({"user_id": "ana", "messages": [MESSAGE], "timezone": "Mars/Olympus"}, "timezone"),
+        ({"user_id": "ana", "messages": [MESSAGE] * 6}, "messages"),
+        ({"user_id": "ana", "messages": [MESSAGE], "form": f"{CANARY}"}, "form"),
+        ([], "body"),
+        ("text", "body"),
+    ],
+)
+async def test_bad_input_is_refused_with_its_place(server: Server, body: Any, where: str) -> None:
+    """422, where and what, nothing stored, and not a word of what was sent."""
+    content = json.dumps(body).encode()
+    response = await server.client.post("/v1/memories", content=content, headers={"Content-Type": "application/json"})
+    error = error_of(response)
+    assert (response.status_code, error["type"], error["retryable"]) == (422, "invalid_input", False)
+    assert error["message"].startswith(f"{where}:")
+    assert CANARY not in response.text
+    assert server.starter.started == []
+
+
+async def test_an_unknown_field_is_refused_without_its_name(server: Server) -> None:
+    response = await server.add({"user_id": "ana", "messages": [MESSAGE], CANARY: CANARY})
+    assert (response.status_code, CANARY in response.text) == (422, False)
+
+
+async def test_an_idempotency_key_is_checked(server: Server) -> None:
+    response = await server.add({"user_id": "ana", "messages": [MESSAGE]}, key="with space")
+    assert (response.status_code, error_of(response)["type"]) == (422, "invalid_input")
+
+
+# ------------------------------------------------------------------------------------------------------ reading
+
+
+async def test_search_answers_with_facts_and_rows(server: Server) -> None:
+    await told(server)
+    response = await server.client.post(
+        "/v1/search", json={"user_id": "ana", "query": "Where did Ana run?", "as_of": NOW.isoformat(), "explain": True}
+    )
+    body = response.json()
+    assert response.status_code == 200
+    assert body["rows"][0]["text"] == "Ana ran along the canal."
+    assert body["facts"][0]["record_ids"] == [body["rows"][0]["record_id"]]
+    assert (body["degraded"], body["plan"]["operator"]) == (False, "single")
+    assert body["explanation"]["anchors"]
+
+
+async def test_search_says_when_the_graph_is_down(server: Server) -> None:
+    await told(server)
+    server.graph.broken = True
+    response = await server.client.post("/v1/search", json={"user_id": "ana", "query": "Where did Ana run?"})
+    assert (response.json()["degraded"], response.json()["reason"]) == (True, "graph_unavailable")
+    assert response.json()["rows"]
+    anchors = await server.get("/v1/anchors")
+    assert (anchors.status_code, error_of(anchors)["retryable"]) == (503, True)
+    assert int(anchors.headers["retry-after"]) >= 1
+    ready = await server.client.get("/readyz")
+    assert (ready.status_code, ready.json()["parts"]["graph"]) == (200, "graph_unavailable")
+
+
+async def test_pages_hold_every_record_once_whatever_is_written_between(server: Server) -> None:
+    await told(server)
+    first = (await server.get("/v1/memories", limit=1)).json()
+    await server.world.tell("ana", "s2", [Said("Ana read a book.")])
+    seen, after = [first["items"][0]["id"]], first["next"]
+    while after:
+        page = (await server.get("/v1/memories", limit=1, after=after)).json()
+        seen += [item["id"] for item in page["items"]]
+        after = page["next"]
+    assert len(seen) == len(set(seen)) == 3
+
+
+async def test_kinds_narrow_a_page(server: Server) -> None:
+    await told(server)
+    assert (await server.get("/v1/memories", kinds=MemoryKind.SEMANTIC.value)).json()["items"] == []
+    assert len((await server.get("/v1/memories", kinds=MemoryKind.EPISODIC.value)).json()["items"]) == 2
+
+
+async def test_a_record_is_traced_to_its_turns_and_facts(server: Server) -> None:
+    await told(server)
+    record = server.user_records["ana"][0]
+    assert (await server.get(f"/v1/memories/{record.id}")).json()["text"] == record.text
+    sources = (await server.get(f"/v1/memories/{record.id}/sources")).json()
+    assert [turn["id"] for turn in sources["items"]] == ["s1:0"]
+    (fact,) = (await server.get(f"/v1/memories/{record.id}/facts")).json()["items"]
+    assert fact["record_ids"] == [str(record.id)]
+    assert (await server.get(f"/v1/frames/{fact['id']}")).json() == fact
+    anchors = (await server.get("/v1/anchors")).json()["items"]
+    detail = (await server.get(f"/v1/anchors/{anchors[0]['id']}")).json()
+    assert (detail["degree"], len(detail["frames"])) == (2, 2)
+
+
+async def test_jobs_are_paged_newest_first(server: Server) -> None:
+    for key in ("a", "b", "c"):
+        await server.add({"user_id": "ana", "messages": [{"text": key}]}, key=key)
+    first = (await server.get("/v1/jobs", limit=2)).json()
+    rest = (await server.get("/v1/jobs", limit=2, before=first["next"])).json()
+    assert [job["request_id"] for job in first["items"] + rest["items"]] == ["c", "b", "a"]
+
+
+async def test_health(server: Server) -> None:
+    assert (await server.client.get("/healthz")).json() == {"status": "ok"}
+    assert (await server.client.get("/readyz")).json()["ready"] is True
+
+
+# ------------------------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "kind"),
+    [
+        ("GET", "/nowhere", 404, "not_found"),
+        ("PUT", "/v1/memories", 405, "method_not_allowed"),
+        ("GET", f"/v1/memories/{uuid4()}?user_id=ana", 404, "not_found"),
+        ("GET", "/v1/memories/x?user_id=ana", 422, "invalid_input"),
+        ("GET", f"/v1/memories/{uuid4()}", 422, "invalid_input"),
+        ("GET", "/v1/memories?user_id=ana&limit=0", 422, "invalid_input"),
+        ("GET", "/v1/memories?user_id=ana&limit=1000000", 422, "invalid_input"),
+        ("GET", "/v1/memories?user_id=a%00b", 422, "invalid_input"),
+        ("GET", "/v1/memories?user_id=", 422, "invalid_input"),
+        ("GET", "/v1/jobs?user_id=ana&before=99999999999999999999", 422, "invalid_input"),
+        ("GET", f"/v1/anchors/{uuid4()}?user_id=ana", 404, "not_found"),
+        ("GET", f"/v1/frames/{'0' * 64}?user_id=ana", 404, "not_found"),
+        ("GET", "/v1/frames/%00?user_id=ana", 422, "invalid_input"),
+        ("POST", f"/v1/jobs/{uuid4()}/retry?user_id=ana", 404, "not_found"),
+    ],
+)
+async def test_errors_have_one_shape(server: Server, method: str, path: str, status: int, kind: str) -> None:
+    response = await server.client.request(method, path)
+    assert (response.status_code, error_of(response)["type"]) == (status, kind)
+
+
+@pytest.mark.parametrize(
+    "content", [b"{", b"\xff\xfe", b'{"user_id": "ana", "query": ' + b"[" * 9000, b"9" * 9000, b"", b"null"]
+)
+async def test_unreadable_json_is_refused(server: Server, content: bytes) -> None:
+    response = await server.client.post("/v1/search", content=content, headers={"Content-Type": "application/json"})
+    assert response.status_code in (400, 422)
+    assert error_of(response)["type"] == "invalid_input"
+
+
+@pytest.mark.parametrize(
+    "query", ["\x00", "a\x00b", "\ud800", "", " ", "x" * 5000, 7, None, {"a": 1}], ids=lambda query: repr(query)[:12]
+)
+async def test_bad_questions_are_refused(server: Server, query: object) -> None:
+    content = json.dumps({"user_id": "ana", "query": query})
+    response = await server.client.post("/v1/search", content=content, headers={"Content-Type": "application/json"})
+    assert (response.status_code, error_of(response)["type"]) == (422, "invalid_input")
+
+
+@pytest.mark.parametrize(
+    "as_of",
+    [
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59-12:00",
+        "2024-02-30T00:00:00Z",
+        "2024-05-01T00:00:00",
+    ],
+)
+async def test_the_ends_of_the_calendar_never_break_a_search(server: Server, as_of: str) -> None:
+    await told(server)
+    body = {
+        "user_id": "ana",
+        "query": "What happened last year and next year?",
+        "as_of": as_of,
+        "timezone": "Asia/Tokyo",
+    }
+    assert (await server.client.post("/v1/search", json=body)).status_code in (200, 422)
+
+
+async def test_a_large_body_is_refused_whether_its_length_is_said_or_not(server: Server) -> None:
+    async def stream() -> AsyncIterator[bytes]:
+        for _ in range(30):
+            yield b" " * 1000
+
+    said = await server.client.post("/v1/memories", content=b" " * 30_000)
+    streamed = await server.client.post("/v1/memories", content=stream())
+    for response in (said, streamed):
+        assert (response.status_code, error_of(response)["type"]) == (413, "too_large")
+
+
+async def test_an_unforeseen_error_names_no_cause(
+    server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """500 without the exception's text, in the answer and in the log."""
+
+    async def fail(*args: object, **kwargs: object) -> None:
+        raise RuntimeError(CANARY)
+
+    monkeypatch.setattr(server.world.records, "page", fail)
+    response = await server.get("/v1/memories")
+    assert (response.status_code, error_of(response)) == (
+        500,
+        {"type": "internal", "message": "internal error", "retryable": False},
+    )
+    assert CANARY not in caplog.text
+    assert "RuntimeError" in caplog.text
+
+
+async def test_a_store_that_is_away_is_worth_a_retry(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def away(*args: object, **kwargs: object) -> None:
+        raise StoreUnavailable("the database can't be reached", retry_after=2.5)
+
+    monkeypatch.setattr(server.world.records, "page", away)
+    response = await server.get("/v1/memories")
+    assert (response.status_code, response.headers["retry-after"]) == (503, "3")
+    assert error_of(response)["type"] == "store_unavailable"
+    assert (await server.client.get("/readyz")).status_code == 503
+
+
+async def test_no_other_origin_is_answered(server: Server) -> None:
+    response = await server.client.get("/healthz", headers={"Origin": "https://elsewhere.example"})
+    assert not [name for name in response.headers if name.startswith("access-control")]
+
+
+# ---------------------------------------------------------------------------------------------------- isolation
+
+
+def routes(app: FastAPI) -> Iterator[tuple[str, str]]:
+    """Every verb and path the application answers."""
+    paths = app.openapi()["paths"]
+    yield from ((method.upper(), path) for path, methods in paths.items() for method in methods)
+
+
+BODIES: dict[str, dict[str, object]] = {
+    "/v1/search": {"query": f"Who ran along the canal with a {CANARY}?", "explain": True},
+    "/v1/memories": {"messages": [{**MESSAGE, "text": "ran along the canal"}], "session_id": f"s-{CANARY}"},
+}
+"""Bodies of the routes that take one; a new route with a body must be added here."""
+
+
+async def test_no_route_shows_anything_of_another_user(server: Server) -> None:
+    """For every verb and path of the route table, asked as Ana with ids of Bob's: not found, or nothing of Bob's."""
+    await told(server)
+    ids = await bobs_ids(server)
+    asked = 0
+    for method, path in routes(server.app):
+        filled = re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], path)
+        response = await ask_as_ana(server, method, filled)
+        expected = {404} if "{" in path else {200, 202}
+        assert response.status_code in expected, (method, path, response.text)
+        answer = response.text.replace(f"s-{CANARY}", "").replace(f"with a {CANARY}?", "")
+        told_plan = response.json().get("plan") or {}
+        for word in told_plan.get("words", []) + told_plan.get("constraints", []):
+            answer = answer.replace(f'"{word}"', "")
+        assert CANARY not in answer, (method, path)
+        assert not [value for value in ids.values() if value in answer and value not in filled], (method, path)
+        asked += 1
+    assert asked == len(list(routes(server.app)))
+    assert {route.path for route in server.app.routes if isinstance(route, APIRoute)} <= {
+        p for _, p in routes(server.app)
+    }
+
+
+async def test_every_route_but_health_needs_a_user(server: Server) -> None:
+    for method, path in routes(server.app):
+        if path in ("/healthz", "/readyz"):
+            continue
+        filled = re.sub(r"\{\w+\}", str(uuid4()), path).replace("/frames/", f"/frames/{'0' * 28}")
+        body = {key: value for key, value in BODIES.get(path, {}).items() if method == "POST"}
+        response = await server.client.request(method, filled, json=body or None)
+        assert (response.status_code, "user_id" in response.text) == (422, True), (method, path)
+
+
+async def bobs_ids(server: Server) -> dict[str, str]:
+    """An id of Bob's for every path parameter; the same ids are found when Bob asks."""
+    record = server.user_records["bob"][0]
+    anchors = await server.graph.anchor_page("bob", limit=10)
+    (frame,) = await server.graph.frames_of_records("bob", [record.id], limit=1)
+    canary = next(anchor for anchor in anchors if anchor.name == CANARY)
+    ids = {
+        "memory_id": str(record.id),
+        "job_id": str(record.input_id),
+        "anchor_id": str(canary.id),
+        "frame_id": frame.id,
+    }
+    for name, path in (("memory_id", "memories"), ("job_id", "jobs"), ("anchor_id", "anchors"), ("frame_id", "frames")):
+        assert CANARY in (await server.get(f"/v1/{path}/{ids[name]}", user_id="bob")).text
+    return ids
+
+
+async def ask_as_ana(server: Server, method: str, path: str) -> httpx.Response:
+    """A request by Ana, by the parameter and in the body."""
+    body = BODIES.get(path) if method == "POST" else None
+    return await server.client.request(
+        method, path, params={"user_id": "ana"}, json=None if body is None else {"user_id": "ana", **body}
+    )
+
+
+async def test_the_description_has_examples_and_one_error_shape(server: Server) -> None:
+    described = server.app.openapi()
+    for path in BODIES:
+        content = described["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+        assert content["examples"]
+    answers = [verb["responses"] for methods in described["paths"].values() for verb in methods.values()]
+    for answer in answers:
+        assert answer["422"]["content"]["application/json"]["schema"]["$ref"].endswith("ErrorView")
