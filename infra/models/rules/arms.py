@@ -10,18 +10,99 @@ from infra.models.rules.names import is_measure, is_name_like
 from infra.models.rules.status import Clause
 
 _PREPOSITION_ROLES = {
-    "in": "location", "at": "location", "on": "location", "near": "location", "inside": "location", "outside": "location",
-    "along": "location", "around": "location", "across": "location", "through": "path", "over": "location", "under": "location",
-    "by": "means", "with": "companion", "without": "lacking", "for": "purpose", "to": "destination", "into": "destination",
-    "onto": "destination", "towards": "destination", "toward": "destination", "from": "source", "about": "topic", "of": "topic",
-    "as": "capacity", "like": "comparison", "during": "occasion", "after": "occasion", "before": "occasion", "against": "opponent",
-    "since": "occasion", "between": "object", "among": "companion", "beside": "location", "behind": "location", "via": "means",
-    "off": "source", "out": "source", "because": "reason", "despite": "reason", "than": "comparison", "past": "path",
-}  # fmt: skip
-_TOPIC_VERBS = frozenset({"think", "talk", "speak", "learn", "focus", "work", "write", "dream", "reflect", "depend", "rely", "discuss",
-                          "interested", "believe", "participate", "involve", "keen", "base", "spend", "specialize", "research"})  # fmt: skip
-_RECIPIENT_VERBS = frozenset({"talk", "speak", "say", "give", "show", "send", "explain", "write", "introduce", "recommend", "listen",
-                              "apologize", "teach", "lend", "tell", "donate", "offer", "belong", "relate", "matter", "mean"})  # fmt: skip
+    "in": "location",
+    "at": "location",
+    "on": "location",
+    "near": "location",
+    "inside": "location",
+    "outside": "location",
+    "along": "location",
+    "around": "location",
+    "across": "location",
+    "through": "path",
+    "over": "location",
+    "under": "location",
+    "by": "means",
+    "with": "companion",
+    "without": "lacking",
+    "for": "purpose",
+    "to": "destination",
+    "into": "destination",
+    "onto": "destination",
+    "towards": "destination",
+    "toward": "destination",
+    "from": "source",
+    "about": "topic",
+    "of": "topic",
+    "as": "capacity",
+    "like": "comparison",
+    "during": "occasion",
+    "after": "occasion",
+    "before": "occasion",
+    "against": "opponent",
+    "since": "occasion",
+    "between": "object",
+    "among": "companion",
+    "beside": "location",
+    "behind": "location",
+    "via": "means",
+    "off": "source",
+    "out": "source",
+    "because": "reason",
+    "despite": "reason",
+    "than": "comparison",
+    "past": "path",
+}
+_TOPIC_VERBS = frozenset(
+    {
+        "think",
+        "talk",
+        "speak",
+        "learn",
+        "focus",
+        "work",
+        "write",
+        "dream",
+        "reflect",
+        "depend",
+        "rely",
+        "discuss",
+        "interested",
+        "believe",
+        "participate",
+        "involve",
+        "keen",
+        "base",
+        "spend",
+        "specialize",
+        "research",
+    }
+)
+_RECIPIENT_VERBS = frozenset(
+    {
+        "talk",
+        "speak",
+        "say",
+        "give",
+        "show",
+        "send",
+        "explain",
+        "write",
+        "introduce",
+        "recommend",
+        "listen",
+        "apologize",
+        "teach",
+        "lend",
+        "tell",
+        "donate",
+        "offer",
+        "belong",
+        "relate",
+        "matter",
+        "mean",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -141,8 +222,18 @@ def _inside(noun: Token) -> Iterator[Role]:
     for child in noun.children:
         if child.dep_ != "prep" or (child.lower_ == "of" and child.i == noun.i + 1):
             continue
-        role = {"by": "author", "in": "location", "at": "location", "on": "topic", "about": "topic", "with": "companion",
-                "for": "purpose", "to": "destination", "from": "source", "like": "example"}.get(child.lower_)  # fmt: skip
+        role = {
+            "by": "author",
+            "in": "location",
+            "at": "location",
+            "on": "topic",
+            "about": "topic",
+            "with": "companion",
+            "for": "purpose",
+            "to": "destination",
+            "from": "source",
+            "like": "example",
+        }.get(child.lower_)
         if role is None:
             continue
         for inner in child.children:

@@ -1,4 +1,4 @@
-"""Is an extracted entity one of the offered anchors? Same, different or unsure; only "same" is answered (platform, section 4)."""
+"""Is an extracted entity one of the offered anchors? Same, different or unsure: only "same" is told (platform, 4)."""
 
 from rapidfuzz.distance import DamerauLevenshtein
 

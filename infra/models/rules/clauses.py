@@ -15,11 +15,11 @@ _RELATIVE = frozenset({"who", "which", "that", "whom"})
 
 def clauses(sentence: Sentence, direction: Callable[[Token], int]) -> list[Clause]:
     """Clauses in the order of their verbs; `direction` tells where the time of a verb looks."""
-    found = []
-    for token in sentence.tokens:
-        if token.dep_ in _HEADS and _is_verb(token) and not _folds(token) and not _is_activity(token):
-            found.append(_clause(token, direction))
-    return found
+    return [_clause(token, direction) for token in sentence.tokens if _heads(token)]
+
+
+def _heads(token: Token) -> bool:
+    return token.dep_ in _HEADS and _is_verb(token) and not _folds(token) and not _is_activity(token)
 
 
 def _is_verb(token: Token) -> bool:
@@ -87,13 +87,20 @@ def _own_object(token: Token) -> bool:
 
 def _matrix(token: Token) -> tuple[Token, ...]:
     chain: list[Token] = []
-    current = token
+    current = _first_joined(token)
     while True:
         above = current.head.head if current.dep_ == "pcomp" or current.head.pos_ == "ADJ" else current.head
         if above.i == current.i or _folded(above) is None or current.i != getattr(_folded(above), "i", -1):
             return tuple(chain)
         chain.insert(0, above)
         current = above
+
+
+def _first_joined(token: Token) -> Token:
+    """The verb that a bare one is joined to: in "want to run and swim" both are wanted."""
+    bare = token.dep_ == "conj" and token.tag_ in {"VB", "VBG"} and token.head.tag_ == token.tag_
+    alone = not any(child.dep_ in {*_SUBJECTS, "aux"} for child in token.children)
+    return _first_joined(token.head) if bare and alone else token
 
 
 def _clause(token: Token, direction: Callable[[Token], int]) -> Clause:

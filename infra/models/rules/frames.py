@@ -17,7 +17,7 @@ from infra.models.rules.said import Said
 from infra.models.rules.status import Clause, is_condition
 
 ASSERTED, REPORTED, OPINION = 0.8, 0.6, 0.5
-"""Confidence of a frame with its subject, of one without or under "I think", and of a general remark held by the speaker."""
+"""Confidence of a frame with its subject, of one without or under "I think", of a general remark of the speaker."""
 
 
 @dataclass
@@ -125,7 +125,7 @@ _SUBJECT_ROLES = frozenset({"agent", "experiencer", "subject"})
 
 
 def _stands_alone(draft: Draft, clause: Clause) -> bool:
-    """Without a definite subject a frame needs a general one, a passive object, or something that "it" does to a person."""
+    """Without a definite subject: a general one, a passive object, or something that "it" does to a person."""
     roles = {role for role, _ in draft.arms}
     if roles & _SUBJECT_ROLES or (
         clause.subject is not None and clause.subject.dep_ == "nsubjpass" and "object" in roles
@@ -303,7 +303,7 @@ def _carried(item: Said, position: int, clause: Clause) -> bool:
 
 
 def fragment(item: Said, cast: Cast) -> tuple[FrameDraft, list[Named]] | None:
-    """A sentence without a usable clause ("Dentist on Monday week", "Luna and Oliver!"): what the speaker has or mentions."""
+    """A sentence without a usable clause ("Dentist on Monday week", "Luna and Oliver!")."""
     if not cast.speaker or any(clause.verb.dep_ == "ROOT" for clause in item.clauses):
         return None
     root = next((token for token in item.sentence.tokens if token.head.i == token.i), None)

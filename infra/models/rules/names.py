@@ -28,14 +28,27 @@ _PRONOUNS = FIRST | SECOND | GROUP | THIRD | PLURAL
 _CONCEPT_ENDING = re.compile(r"(?:ness|ity|ment|tion|sion|ship|ance|ence|ism|dom|ing|logy|hood|care|ery|cy|phy)s?$")
 _NUMBER = re.compile(r"^[\d.,:/%$€£]+(?:k|m|am|pm|st|nd|rd|th|s)?$", re.IGNORECASE)
 _NER_TYPES = {
-    "PERSON": AnchorType.PERSON, "ORG": AnchorType.ORGANIZATION, "NORP": AnchorType.CONCEPT, "GPE": AnchorType.LOCATION,
-    "LOC": AnchorType.LOCATION, "FAC": AnchorType.LOCATION, "EVENT": AnchorType.EVENT, "WORK_OF_ART": AnchorType.CONTENT,
-    "PRODUCT": AnchorType.OBJECT, "LAW": AnchorType.CONTENT, "LANGUAGE": AnchorType.CONCEPT,
-}  # fmt: skip
+    "PERSON": AnchorType.PERSON,
+    "ORG": AnchorType.ORGANIZATION,
+    "NORP": AnchorType.CONCEPT,
+    "GPE": AnchorType.LOCATION,
+    "LOC": AnchorType.LOCATION,
+    "FAC": AnchorType.LOCATION,
+    "EVENT": AnchorType.EVENT,
+    "WORK_OF_ART": AnchorType.CONTENT,
+    "PRODUCT": AnchorType.OBJECT,
+    "LAW": AnchorType.CONTENT,
+    "LANGUAGE": AnchorType.CONCEPT,
+}
 _LEXICON_TYPES = (
-    ("kin", AnchorType.PERSON), ("person", AnchorType.PERSON), ("event", AnchorType.EVENT), ("content", AnchorType.CONTENT),
-    ("organization", AnchorType.ORGANIZATION), ("location", AnchorType.LOCATION), ("concept", AnchorType.CONCEPT),
-)  # fmt: skip
+    ("kin", AnchorType.PERSON),
+    ("person", AnchorType.PERSON),
+    ("event", AnchorType.EVENT),
+    ("content", AnchorType.CONTENT),
+    ("organization", AnchorType.ORGANIZATION),
+    ("location", AnchorType.LOCATION),
+    ("concept", AnchorType.CONCEPT),
+)
 _QUOTES = frozenset("\"“'‘")
 MAX_WORDS = 7
 
@@ -52,7 +65,7 @@ class Named:
 
 
 def named(token: Token, cast: Cast) -> Named | None:
-    """The participant a noun, pronoun or gerund stands for; None for empty words, times, amounts and unclear pronouns."""
+    """The participant that a noun, pronoun or gerund stands for; None for empty words, times, amounts."""
     title = _title_around(token)
     if title:
         return Named(title, AnchorType.CONTENT, token=token)
@@ -78,7 +91,7 @@ def named(token: Token, cast: Cast) -> Named | None:
 
 
 def is_name_like(token: Token) -> bool:
-    """A capital inside a sentence behind a preposition: a name that the tagger took for another word ("at Brightly")."""
+    """A capital behind a preposition: a name that the tagger took for another word ("at Brightly")."""
     return token.is_title and token.i > 0 and token.nbor(-1).pos_ == "ADP" and token.pos_ in {"ADV", "ADJ"}
 
 
@@ -222,8 +235,10 @@ def _joined(tokens: list[Token]) -> str:
     kept = kept[-MAX_WORDS:] if len(kept) > MAX_WORDS else kept
     kept = [item for item in kept if item.pos_ != "PRON" and (item.lower_ not in {"a", "an", "the"})]
     kept = [token for item in kept for token in _with_hyphen(item, kept)]
-    text = "".join(item.text_with_ws if index + 1 == len(kept) or kept[index + 1].i == item.i + 1 else item.text + " "
-                   for index, item in enumerate(kept))  # fmt: skip
+    text = "".join(
+        item.text_with_ws if index + 1 == len(kept) or kept[index + 1].i == item.i + 1 else item.text + " "
+        for index, item in enumerate(kept)
+    )
     return re.sub(r"\s+", " ", text).strip(" '\"“”.,!?;:-–—()")
 
 

@@ -1,4 +1,4 @@
-"""One parse a turn: the language gate, the parser, and sentences with their places in the turn (platform, section 4)."""
+"""One parse a turn: the language gate, the parser, and sentences with their places in the turn (platform, 4)."""
 
 import re
 import threading
@@ -127,7 +127,7 @@ def _doc(text: str) -> Doc:
 
 
 def sentences(text: str) -> tuple[Sentence, ...]:
-    """The sentences of a turn in order. Control characters read as blanks; a dropped subject is put back before parsing."""
+    """The sentences of a turn in order. Control characters read as blanks; a dropped subject is put back."""
     clean = _VAULT.sub(_mask, _CONTROL.sub(" ", text))
     if not clean.strip():
         return ()

@@ -1,4 +1,4 @@
-"""Who is meant: first and second person to names, third person only where one candidate stands (platform, section 4)."""
+"""Who is meant: first and second person to names, third person only where one candidate stands (platform, 4)."""
 
 from dataclasses import dataclass, field
 
@@ -13,10 +13,47 @@ GROUP = frozenset({"we", "us", "our", "ours", "ourselves", "'s"})
 THIRD = frozenset({"he", "him", "his", "himself", "she", "her", "hers", "herself"})
 PLURAL = frozenset({"they", "them", "their", "theirs", "themselves"})
 _FEMALE = frozenset({"she", "her", "hers", "herself"})
-_FEMALE_KIN = frozenset({"mom", "mum", "mother", "daughter", "sister", "wife", "girlfriend", "grandma", "grandmother", "granny", "nana",
-                         "aunt", "niece", "woman", "girl", "lady", "granddaughter", "bride"})  # fmt: skip
-_MALE_KIN = frozenset({"dad", "father", "son", "brother", "husband", "boyfriend", "grandpa", "grandfather", "uncle", "nephew", "man",
-                       "boy", "guy", "grandson", "groom"})  # fmt: skip
+_FEMALE_KIN = frozenset(
+    {
+        "mom",
+        "mum",
+        "mother",
+        "daughter",
+        "sister",
+        "wife",
+        "girlfriend",
+        "grandma",
+        "grandmother",
+        "granny",
+        "nana",
+        "aunt",
+        "niece",
+        "woman",
+        "girl",
+        "lady",
+        "granddaughter",
+        "bride",
+    }
+)
+_MALE_KIN = frozenset(
+    {
+        "dad",
+        "father",
+        "son",
+        "brother",
+        "husband",
+        "boyfriend",
+        "grandpa",
+        "grandfather",
+        "uncle",
+        "nephew",
+        "man",
+        "boy",
+        "guy",
+        "grandson",
+        "groom",
+    }
+)
 _NICKNAMES = NickNamer()
 
 
@@ -77,7 +114,7 @@ class Cast:
         return candidates[0].name if len(candidates) == 1 else ""
 
     def speaker_called(self, name: str) -> str:
-        """The other speaker whom a vocative names: in full, by its beginning, or by a listed short form; "" if none or several."""
+        """The one other speaker whom a vocative names, in full or by a short form; "" if none or several."""
         wanted = name.casefold()
         others = [other for other in self.speakers if other and other != self.speaker]
         hits = [other for other in others if is_short_form(wanted, other.casefold())]

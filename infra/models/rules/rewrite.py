@@ -1,21 +1,36 @@
-"""Record text: first and second person become names, verbs agree, resolved dates follow their phrases (platform, section 4)."""
+"""Record text: first and second person become names, verbs agree, resolved dates follow their phrases (platform, 4)."""
 
 import re
 
 from spacy.tokens import Token
 
+from infra.models.rules.moments import render
 from infra.models.rules.parse import MASK
 from infra.models.rules.people import Cast
 from infra.models.rules.said import Said
-from infra.models.rules.times import Found, render
+from infra.models.rules.times import Found
 
 _SUBJECT = frozenset({"i", "you", "u"})
 _OWN = frozenset({"my", "mine", "your", "yours"})
-_IRREGULAR = {"am": "is", "'m": "is", "’m": "is", "are": "is", "'re": "is", "’re": "is", "have": "has", "'ve": "has", "’ve": "has", "do": "does",
-              "go": "goes", "were": "was", "m": "is"}  # fmt: skip
+_IRREGULAR = {
+    "am": "is",
+    "'m": "is",
+    "’m": "is",
+    "are": "is",
+    "'re": "is",
+    "’re": "is",
+    "have": "has",
+    "'ve": "has",
+    "’ve": "has",
+    "do": "does",
+    "go": "goes",
+    "were": "was",
+    "m": "is",
+}
 _OPENING = re.compile(
-    r"^(?:(?:hey|hi|hello|wow|whoa|woah|yeah|yep|yup|yes|oh|ah|aw|well|thanks(?: so much| a lot| a bunch)?|thank you(?: so much)?|absolutely|"
-    r"totally|definitely|sure|haha|congrats|cool|awesome|great|nice|by the way|plus|so|and|but|also|anyway)"
+    r"^(?:(?:hey|hi|hello|wow|whoa|woah|yeah|yep|yup|yes|oh|ah|aw|well|thanks(?: so much| a lot| a bunch)?|"
+    r"thank you(?: so much)?|absolutely|totally|definitely|sure|haha|congrats|cool|awesome|great|nice|"
+    r"by the way|plus|so|and|but|also|anyway)"
     r"(?:,?\s+[A-Z]\w+)?\s*[,!.:–-]+\s*)+",
     re.IGNORECASE,
 )
@@ -140,7 +155,7 @@ def _governed(verb: Token, replaced: set[int]) -> bool:
             return own.i in replaced and not any(child.dep_ == "conj" for child in own.children)
         if current.dep_ != "conj":
             return False
-        if verb.dep_ in {"aux", "auxpass"} and verb.tag_ not in {"VBP"}:
+        if verb.dep_ in {"aux", "auxpass"} and verb.tag_ != "VBP":
             return False
         current = current.head
     return False

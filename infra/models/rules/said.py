@@ -55,7 +55,7 @@ class Said:
 
     @property
     def event(self) -> Clause | None:
-        """The clause that makes the sentence an event: something dynamic that happened, is planned or was called off."""
+        """The clause that makes the sentence an event: something dynamic happened, is planned or was called off."""
         for clause in self.clauses:
             if clause.verb.dep_ in {"relcl", "acl", "advcl", "ccomp"} and self.time_of_clause(clause) is None:
                 continue
@@ -100,7 +100,8 @@ def said(text: str, at: datetime) -> tuple[Said, ...]:
 
 
 def _said(sentence: Sentence, text: str, at: datetime) -> Said:
-    times = find(text, at, future=_looks_ahead(sentence))
+    found = find(text, at, future=_looks_ahead(sentence))
+    times = tuple(time for time in found if _still_holds(sentence, time))
     attached = _attached(sentence, times)
 
     def direction(verb: Token) -> int:
@@ -132,6 +133,16 @@ def _attached(sentence: Sentence, times: tuple[Found, ...]) -> dict[int, Found]:
         if inside:
             attached.setdefault(_carrier(inside[0], {token.i for token in inside}).i, found)
     return attached
+
+
+def _still_holds(sentence: Sentence, time: Found) -> bool:
+    """ "For three years" says when something began only under a perfect: "I've been vegetarian for three years"."""
+    if not time.since:
+        return True
+    carriers = [sentence.doc[index] for index in _attached(sentence, (time,))]
+    auxiliaries = {child.lower_ for token in carriers for child in token.children if child.dep_ == "aux"}
+    starts = {token.lower_ for token in sentence.tokens if sentence.place(token) - sentence.start == time.start}
+    return "since" in starts or bool(auxiliaries & {"have", "has", "'ve", "’ve", "'s", "’s", "had"})
 
 
 def _carrier(token: Token, inside: set[int]) -> Token:
@@ -167,7 +178,7 @@ def is_question(text: str) -> bool:
 
 
 def is_talk(text: str) -> bool:
-    """Greetings, thanks and acknowledgements: at most two words that small talk doesn't use, names of address not counted."""
+    """Greetings, thanks and acknowledgements: no word but those of small talk and one name."""
     if _VAULT.search(text):
         return False
     found = _WORD.findall(text)

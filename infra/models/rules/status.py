@@ -1,4 +1,4 @@
-"""How a clause stands to the world: done, planned, hypothetical, cancelled or a state; negation and modality (design 3.3)."""
+"""How a clause stands to the world: done, planned, hypothetical, cancelled or a state (design 3.3)."""
 
 from dataclasses import dataclass
 
@@ -36,6 +36,7 @@ def standing(verb: Token, matrix: tuple[Token, ...], *, direction: int) -> tuple
     negated = any(
         child.dep_ == "neg" or child.lower_ in {"never", "not", "n't"} for token in chain for child in token.children
     )
+    negated = negated and not any(token.lemma_ == "wait" for token in matrix)
     modality = " ".join(_modality(token) for token in matrix) or next(iter(sorted(words_before & _IRREALIS)), "")
     return _status(verb, matrix, head, words_before, direction), negated, modality.strip()
 

@@ -7,26 +7,20 @@ A phrase becomes the calendar days it covers at the precision it was said with: 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from domain.memory import Granularity, TimeSpan
-
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-"""First month of each season (northern, meteorological)."""
-NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "a couple of": 2, "a couple": 2, "couple": 2,
-}  # fmt: skip
-FEW = (2, 5)
-"""Least and most that "a few" or "several" stands for."""
-FEASTS = {
-    "christmas eve": (12, 24), "christmas day": (12, 25), "christmas": (12, 25), "boxing day": (12, 26), "halloween": (10, 31),
-    "new year's eve": (12, 31), "new year's day": (1, 1), "valentine's day": (2, 14), "valentine's": (2, 14),
-}  # fmt: skip
+from infra.models.rules.moments import (
+    FEASTS,
+    MONTHS,
+    NUMBERS,
+    WEEKDAYS,
+    Moment,
+    day_span,
+    month_span,
+    season_span,
+    year_span,
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +39,10 @@ class Found:
 
 
 _DAY = "(?:" + "|".join(WEEKDAYS) + ")"
-_MON = "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+_MON = (
+    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    "nov(?:ember)?|dec(?:ember)?)"
+)
 _NUM = (
     r"(?:\d{1,3}|a couple of|a couple|couple|"
     + "|".join(sorted((n for n in NUMBERS if " " not in n), key=len, reverse=True))
@@ -57,114 +54,7 @@ _CLOCK = r"(?:\s*(?:,\s*)?(?:at|@)\s*(?P<clock>\d{1,2}(?::\d{2})?\s*(?:[ap]\.?m\
 _ORD = r"(?:st|nd|rd|th)?"
 
 
-class _Moment:
-    """The turn's local time and the arithmetic around it."""
-
-    def __init__(self, at: datetime, future: bool | None) -> None:
-        self.today = at.date()
-        self.future = future
-
-    def day(self, offset: int) -> TimeSpan:
-        return _days(self.today + timedelta(days=offset))
-
-    def week(self, offset: int) -> TimeSpan:
-        monday = self.today - timedelta(days=self.today.weekday()) + timedelta(weeks=offset)
-        return TimeSpan(start=monday, end=monday + timedelta(days=6), granularity=Granularity.WEEK)
-
-    def weekend(self, offset: int) -> TimeSpan:
-        saturday = self.week(offset).start + timedelta(days=5)
-        return TimeSpan(start=saturday, end=saturday + timedelta(days=1), granularity=Granularity.RANGE)
-
-    def month(self, offset: int) -> TimeSpan:
-        months = self.today.year * 12 + self.today.month - 1 + offset
-        return month_span(months // 12, months % 12 + 1)
-
-    def year(self, offset: int) -> TimeSpan:
-        return year_span(self.today.year + offset)
-
-    def weekday(self, name: str, which: str) -> TimeSpan:
-        ahead = (WEEKDAYS.index(name) - self.today.weekday()) % 7
-        if which in {"last", "past"}:
-            return self.day(ahead - 7)
-        if which in {"next", "coming"}:
-            return self.day(ahead or 7)
-        if which == "this" or self.future is not False:
-            return self.day(ahead)
-        return self.day(ahead - 7 if ahead else 0)
-
-    def named_month(self, number: int, which: str) -> TimeSpan:
-        ahead = (number - self.today.month) % 12
-        if which in {"last", "past"} or (not which and self.future is not True):
-            return self.month(ahead - 12 if ahead or which else 0)
-        if which == "this":
-            return self.month(number - self.today.month)
-        return self.month(ahead or (12 if which else 0))
-
-    def season(self, name: str, which: str) -> TimeSpan:
-        spans = [season_span(self.today.year + offset, name) for offset in (-2, -1, 0, 1, 2)]
-        if which in {"last", "past"} or (not which and self.future is False):
-            return [span for span in spans if span.end < self.today][-1]
-        if which == "this":
-            return min(spans, key=lambda span: abs((span.start + timedelta(days=45) - self.today).days))
-        return next(span for span in spans if span.start > self.today)
-
-    def feast(self, name: str, which: str) -> TimeSpan:
-        month, number = FEASTS[name]
-        days = [date(self.today.year + offset, month, number) for offset in (-1, 0, 1)]
-        if which == "last" or (not which and self.future is not True):
-            return _days([day for day in days if day < self.today][-1])
-        return _days(next(day for day in days if day > self.today))
-
-    def ago(self, count: int, unit: str) -> TimeSpan:
-        """`count` units back (forward if negative), at the precision of the unit."""
-        if unit in {"hour", "minute"}:
-            return self.day(0)
-        if unit in {"day", "night"}:
-            return self.day(-count)
-        if unit == "week":
-            return self.week(-count)
-        if unit == "weekend":
-            return self.weekend(-count)
-        if unit == "month":
-            return self.month(-count)
-        return self.year(-count * (10 if unit == "decade" else 1))
-
-    def few_ago(self, unit: str, sign: int) -> TimeSpan:
-        spans = [self.ago(sign * count, unit) for count in FEW]
-        start, end = min(span.start for span in spans), max(span.end for span in spans)
-        return TimeSpan(start=start, end=end, granularity=Granularity.RANGE)
-
-    def began(self, count: int, unit: str) -> TimeSpan:
-        """The month (day, week) in which something began that has lasted for `count` units."""
-        if unit == "year":
-            return self.month(-12 * count)
-        return self.year(-10 * count) if unit == "decade" else self.ago(count, unit)
-
-
-def _days(day: date) -> TimeSpan:
-    return TimeSpan(start=day, end=day, granularity=Granularity.DAY)
-
-
-def month_span(year: int, month: int) -> TimeSpan:
-    """A calendar month."""
-    following = date(year + month // 12, month % 12 + 1, 1)
-    return TimeSpan(start=date(year, month, 1), end=following - timedelta(days=1), granularity=Granularity.MONTH)
-
-
-def year_span(year: int) -> TimeSpan:
-    """A calendar year."""
-    return TimeSpan(start=date(year, 1, 1), end=date(year, 12, 31), granularity=Granularity.YEAR)
-
-
-def season_span(year: int, name: str) -> TimeSpan:
-    """Three whole months; the winter of a year begins in the December before it."""
-    first = SEASONS[name]
-    begins = year - 1 if first == 12 else year
-    last = month_span(year, 2 if first == 12 else first + 2)
-    return TimeSpan(start=date(begins, first, 1), end=last.end, granularity=Granularity.SEASON)
-
-
-_Build = Callable[["re.Match[str]", _Moment], "tuple[TimeSpan, int] | None"]
+_Build = Callable[["re.Match[str]", Moment], "tuple[TimeSpan, int] | None"]
 
 
 def _count(text: str) -> int:
@@ -179,35 +69,40 @@ def _month_number(text: str) -> int:
     return next(index for index, name in enumerate(MONTHS, start=1) if name.startswith(text[:3]))
 
 
-def _named_day(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _named_day(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     word = match["word"]
     offset = {
-        "the day before yesterday": -2, "yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "tomorrow": 1,
+        "the day before yesterday": -2,
+        "yesterday": -1,
+        "last night": -1,
+        "today": 0,
+        "tonight": 0,
+        "tomorrow": 1,
         "the day after tomorrow": 2,
-    }.get(re.sub(r"\s+", " ", word), 0)  # fmt: skip
+    }.get(re.sub(r"\s+", " ", word), 0)
     return moment.day(offset), (offset > 0) - (offset < 0)
 
 
-def _weekday(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _weekday(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     span = moment.weekday(match["day"], match["which"] or "")
     return span, _direction(span, moment)
 
 
-def _weekday_week(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _weekday_week(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     name = match["day"]
     first = {"today": 0, "tomorrow": 1}.get(name)
     offset = first if first is not None else (WEEKDAYS.index(name) - moment.today.weekday()) % 7 or 7
     return moment.day(offset + 7), 1
 
 
-def _period(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _period(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     offset = {"last": -1, "past": -1, "this": 0, "next": 1, "coming": 1}[match["which"]]
     unit = match["unit"]
     span = {"week": moment.week, "weekend": moment.weekend, "month": moment.month, "year": moment.year}[unit](offset)
     return span, offset
 
 
-def _season(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _season(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     if match["year"]:
         span = season_span(int(match["year"]), match["season"])
     elif match["which"]:
@@ -217,7 +112,7 @@ def _season(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | N
     return span, _direction(span, moment)
 
 
-def _feast(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _feast(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     which = match["which"] or ""
     if which not in {"last", "this", "next", "on", "at"}:
         return None
@@ -225,30 +120,28 @@ def _feast(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | No
     return span, _direction(span, moment)
 
 
-def _ago(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _ago(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     return moment.ago(_count(match["n"]), _singular(match["unit"])), -1
 
 
-def _few(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _few(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     return moment.few_ago(_singular(match["unit"]), 1), -1
 
 
-def _ahead(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _ahead(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     return moment.ago(-_count(match["n"]), _singular(match["unit"])), 1
 
 
-def _lasting(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _lasting(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     return moment.began(_count(match["n"]), _singular(match["unit"])), -1
 
 
-def _full_date(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _full_date(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     month = _month_number(match["month"]) if not match["month"].isdigit() else int(match["month"])
     number = int(match["number"])
     groups = match.groupdict()
-    if groups.get("year"):
-        years = [int(groups["year"] or 0)]
-    else:
-        years = [moment.today.year + offset for offset in (-1, 0, 1)]
+    named = groups.get("year")
+    years = [int(named)] if named else [moment.today.year + offset for offset in (-1, 0, 1)]
     days = [date(year, month, number) for year in years if _valid(year, month, number)]
     if not days:
         return None
@@ -258,7 +151,7 @@ def _full_date(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] 
         day = min(days, key=lambda day: abs((day - moment.today).days))
     else:
         day = (future or days)[0] if moment.future else (past or days)[-1]
-    span = _days(day)
+    span = day_span(day)
     return span, _direction(span, moment)
 
 
@@ -270,7 +163,7 @@ def _valid(year: int, month: int, number: int) -> bool:
     return True
 
 
-def _month(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _month(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     number = _month_number(match["month"])
     groups = match.groupdict()
     if groups.get("year"):
@@ -281,7 +174,7 @@ def _month(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | No
     return span, _direction(span, moment)
 
 
-def _year(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | None:
+def _year(match: "re.Match[str]", moment: Moment) -> tuple[TimeSpan, int] | None:
     year = int(match["year"])
     if not 1900 <= year <= 2100:
         return None
@@ -289,34 +182,46 @@ def _year(match: "re.Match[str]", moment: _Moment) -> tuple[TimeSpan, int] | Non
     return span, _direction(span, moment)
 
 
-def _direction(span: TimeSpan, moment: _Moment) -> int:
+def _direction(span: TimeSpan, moment: Moment) -> int:
     if span.end < moment.today:
         return -1
     return 1 if span.start > moment.today else 0
 
 
+_YEAR = r"(?P<year>(?:19|20)\d{2})"
+_WHICH = "last|past|this|next|coming"
+_HOURS = r"(?:\s+(?:morning|afternoon|evening|night))?"
+_ROUGHLY = r"(?:(?:about|around|almost|nearly|over|more than|the last|the past|like)\s+)*"
+_LONG = r"(?P<unit>(?:day|week|month|year|decade)s?)(?!\s+(?:ago|from|later|old|in))"
+_NAMED = (
+    r"(?P<word>the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow|yesterday|last\s+night|tonight|today|tomorrow|"
+    r"this\s+(?:morning|afternoon|evening))"
+)
+_LEADS = f"{_WHICH}|in|since|until|by|during|early|late|mid|mid-"
+_ISO = r"(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<number>[0-3]\d)(?:[T ](?P<clock>\d{1,2}:\d{2}))?"
+_FEAST = "|".join(sorted(FEASTS, key=len, reverse=True))
 _RULES: tuple[tuple[str, _Build], ...] = (
-    (rf"(?P<since>for|over|in)\s+(?:(?:about|around|almost|nearly|over|more than|the last|the past|like)\s+)*(?P<n>{_NUM})\s+"
-     r"(?P<unit>(?:day|week|month|year|decade)s?)(?!\s+(?:ago|from|later|old|in))", _lasting),
+    (rf"(?P<since>for|over|in)\s+{_ROUGHLY}(?P<n>{_NUM})\s+{_LONG}", _lasting),
     (rf"(?P<n>{_NUM})\s+(?P<unit>{_UNIT})\s+(?:ago|back|earlier)", _ago),
     (rf"(?P<n>{_VAGUE})\s+(?P<unit>(?:day|week|weekend|month|year)s)\s+(?:ago|back)", _few),
     (rf"in\s+(?:about\s+)?(?P<n>{_NUM})\s+(?P<unit>{_UNIT})(?!\s+ago)", _ahead),
     (rf"(?P<n>{_NUM})\s+(?P<unit>{_UNIT})\s+(?:from now|from today)", _ahead),
-    (r"(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<number>[0-3]\d)(?:[T ](?P<clock>\d{1,2}:\d{2}))?", _full_date),
-    (rf"(?P<number>[0-3]?\d){_ORD}(?:\s+of)?\s+(?P<month>{_MON})\b\.?(?:,?\s+(?P<year>(?:19|20)\d{{2}}))?{_CLOCK}", _full_date),
-    (rf"(?P<month>{_MON})\b\.?\s+(?:the\s+)?(?P<number>[0-3]?\d){_ORD}(?!\d)(?:,?\s+(?P<year>(?:19|20)\d{{2}}))?{_CLOCK}", _full_date),
-    (rf"(?P<month>{_MON})\b\.?(?:\s+of)?,?\s+(?P<year>(?:19|20)\d{{2}})", _month),
-    (rf"(?P<which>last|past|next|this|in|since|until|by|during|early|late|mid|mid-|coming)\s+(?P<month>{_MON})(?!\s+\d)", _month),
-    (rf"(?P<word>the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow|yesterday|last\s+night|tonight|today|tomorrow|"
-     rf"this\s+(?:morning|afternoon|evening))(?:\s+(?:morning|afternoon|evening|night))?(?!\s+week){_CLOCK}", _named_day),
+    (_ISO, _full_date),
+    (rf"(?P<number>[0-3]?\d){_ORD}(?:\s+of)?\s+(?P<month>{_MON})\b\.?(?:,?\s+{_YEAR})?{_CLOCK}", _full_date),
+    (rf"(?P<month>{_MON})\b\.?\s+(?:the\s+)?(?P<number>[0-3]?\d){_ORD}(?!\d)(?:,?\s+{_YEAR})?{_CLOCK}", _full_date),
+    (rf"(?P<month>{_MON})\b\.?(?:\s+of)?,?\s+{_YEAR}", _month),
+    (rf"(?P<which>{_LEADS})\s+(?P<month>{_MON})(?!\s+\d)", _month),
+    (rf"{_NAMED}{_HOURS}(?!\s+week){_CLOCK}", _named_day),
     (rf"(?:a\s+week\s+on\s+(?P<day2>{_DAY})|(?P<day>{_DAY}|today|tomorrow)\s+week)\b", _weekday_week),
-    (rf"(?:(?P<which>last|past|this|next|coming|on)\s+)(?P<day>{_DAY})\b(?!s)(?:\s+(?:morning|afternoon|evening|night))?{_CLOCK}", _weekday),
-    (r"(?:earlier\s+|later\s+|the\s+)?(?P<which>last|past|this|next|coming)\s+(?P<unit>week|weekend|month|year)(?!s)", _period),
-    (r"(?:(?P<which>last|past|this|next|coming)\s+)?(?:the\s+)?(?P<season>spring|summer|autumn|fall|winter)"
-     r"(?:\s+(?:of\s+)?(?P<year>(?:19|20)\d{2}))?", _season),
-    (r"(?:(?P<which>last|next|this|on|at)\s+)(?P<feast>" + "|".join(sorted(FEASTS, key=len, reverse=True)) + ")", _feast),
-    (r"(?:in|since|back in|during|until|of|year)\s+(?P<year>(?:19|20)\d{2})(?![\d:])", _year),
-)  # fmt: skip
+    (rf"(?:(?P<which>{_WHICH}|on)\s+)(?P<day>{_DAY})\b(?!s){_HOURS}{_CLOCK}", _weekday),
+    (rf"(?:earlier\s+|later\s+|the\s+)?(?P<which>{_WHICH})\s+(?P<unit>week|weekend|month|year)(?!s)", _period),
+    (
+        rf"(?:(?P<which>{_WHICH})\s+)?(?:the\s+)?(?P<season>spring|summer|autumn|fall|winter)(?:\s+(?:of\s+)?{_YEAR})?",
+        _season,
+    ),
+    (rf"(?:(?P<which>last|next|this|on|at)\s+)(?P<feast>{_FEAST})", _feast),
+    (rf"(?:in|since|back in|during|until|of|year)\s+{_YEAR}(?![\d:])", _year),
+)
 _COMPILED = tuple((re.compile(rf"(?<![\w-]){pattern}(?![\w-])", re.IGNORECASE), build) for pattern, build in _RULES)
 _FULL = re.compile(r"\b(?:19|20)\d{2}\b")
 
@@ -324,9 +229,9 @@ _FULL = re.compile(r"\b(?:19|20)\d{2}\b")
 def find(text: str, at: datetime, *, future: bool | None = None) -> tuple[Found, ...]:
     """Time phrases in order of position, not overlapping; `at` is the local time of the turn.
 
-    `future` tells which way an undirected phrase ("on Monday", "in May") looks: True ahead, False back, None as is nearest.
+    `future` tells which way an undirected phrase ("on Monday", "in May") looks: True ahead, False back, None nearest.
     """
-    moment = _Moment(at, future)
+    moment = Moment(at, future)
     taken: list[Found] = []
     for pattern, build in _COMPILED:
         for match in pattern.finditer(text):
@@ -336,7 +241,7 @@ def find(text: str, at: datetime, *, future: bool | None = None) -> tuple[Found,
     return tuple(sorted(taken, key=lambda found: found.start))
 
 
-def _found(match: "re.Match[str]", build: _Build, moment: _Moment, text: str) -> Found | None:
+def _found(match: "re.Match[str]", build: _Build, moment: Moment, text: str) -> Found | None:
     lowered = _Lowered(match)
     if build is _lasting and match["since"].lower() == "in" and not re.search(r"\blast|\bpast", match[0].lower()):
         return None
@@ -392,30 +297,3 @@ def _clock(text: str | None) -> str | None:
     hour = int(match[1]) % 12 + (12 if match[3] == "p" else 0) if match[3] else int(match[1])
     minute = int(match[2] or 0)
     return f"{hour:02d}:{minute:02d}" if hour < 24 and minute < 60 else None
-
-
-_MONTH_TEXT = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-               "December")  # fmt: skip
-
-
-def render(span: TimeSpan) -> str:
-    """The time in words at its own precision: "7 May 2023", "May 2023", "summer 2022", "2016"."""
-    start, end = span.start, span.end
-    if span.granularity is Granularity.MINUTE:
-        return f"{_day_text(start)} {span.clock}"
-    if span.granularity is Granularity.DAY:
-        return _day_text(start)
-    if span.granularity is Granularity.MONTH:
-        return f"{_MONTH_TEXT[start.month - 1]} {start.year}"
-    if span.granularity is Granularity.YEAR:
-        return str(start.year)
-    if span.granularity is Granularity.SEASON:
-        name = next(name for name, month in SEASONS.items() if month == start.month and name != "fall")
-        return f"{name} {span.end.year}"
-    if span.granularity is Granularity.WEEK:
-        return f"week of {_day_text(start)}"
-    return f"{_day_text(start)} to {_day_text(end)}"
-
-
-def _day_text(day: date) -> str:
-    return f"{day.day} {_MONTH_TEXT[day.month - 1]} {day.year}"
