@@ -1,0 +1,231 @@
+"""Hot statements use their indexes, and a hub is never traversed: 20 users of 200 anchors, one hub of 10,000 frames."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from infra.stores import jobs, records
+from infra.stores.database import SESSION_OPTIONS
+from infra.stores.graph import statements
+from infra.stores.graph.properties import agtype, agtypes
+
+HUB_FRAMES = 10_000
+CAP = 240
+
+FILL = (
+    """
+    INSERT INTO memory."Anchor" (properties)
+    SELECT jsonb_build_object('user_id', 'u' || u, 'key', 'k' || a, 'anchor_id', md5(u || '/' || a)::uuid,
+                              'name', 'N' || a, 'type', 'person', 'aliases', '[]'::jsonb, 'mentions', 1,
+                              'score', 1)::text::agtype
+    FROM generate_series(1, 20) u, generate_series(0, 199) a
+    """,
+    """
+    CREATE TEMPORARY TABLE made AS
+    SELECT u, f, md5(u || '-' || f) || md5(f || '-' || u) AS fid, 'p' || f % 5 AS predicate, 1 + f % 199 AS other,
+           CASE WHEN u = 1 THEN 0 ELSE f % 200 END AS subject
+    FROM generate_series(1, 20) u, generate_series(1, 10000) f WHERE u = 1 OR f <= 600
+    """,
+    """
+    INSERT INTO memory."Frame" (properties)
+    SELECT jsonb_build_object('user_id', 'u' || u, 'fid', fid, 'kind', 'semantic', 'predicate', predicate,
+                              'occurrence', '', 'literals', '[]'::jsonb, 'event_time', null, 'mention_time', null,
+                              'status', 'state', 'negated', false, 'modality', '', 'confidence', 1,
+                              'record_ids', '[]'::jsonb)::text::agtype
+    FROM made
+    """,
+    statements._sql("""
+    INSERT INTO memory."ARM" (start_id, end_id, properties)
+    SELECT f.id, a.id, jsonb_build_object('role', r.role, 'predicate', m.predicate, 'fid', m.fid)::text::agtype
+    FROM made m
+    JOIN memory."Frame" f ON ax(f.fid)::text = m.fid
+    CROSS JOIN LATERAL (VALUES ('agent', m.subject), ('object', m.other)) r(role, anchor)
+    JOIN memory."Anchor" a ON ax(a.user_id)::text = 'u' || m.u AND ax(a.key)::text = 'k' || r.anchor
+    ON CONFLICT DO NOTHING
+    """),
+    """
+    INSERT INTO anchor_aliases (user_id, key, anchor_id, name)
+    SELECT 'u' || u, 'k' || a, md5(u || '/' || a)::uuid, 'N' || a
+    FROM generate_series(1, 20) u, generate_series(0, 199) a
+    """,
+    """
+    INSERT INTO anchor_vectors (user_id, anchor_id, model, vector)
+    SELECT 'u' || u, md5(u || '/' || a)::uuid, '', '[1,0,0]' FROM generate_series(1, 20) u, generate_series(0, 199) a
+    """,
+    """
+    INSERT INTO anchor_records (user_id, anchor_id, record_id, kind)
+    SELECT 'u' || u, md5(u || '/' || r % 200)::uuid, md5(u || 'r' || r)::uuid, 'semantic'
+    FROM generate_series(1, 20) u, generate_series(1, 500) r
+    """,
+    """
+    INSERT INTO jobs (id, user_id, request_id, body_hash, sequence, state, session_id, form, title, timezone,
+                      time_source, sanitized, messages, chunks, step, reason, attempt, accepted_at, waiting_since)
+    SELECT md5(u || 'j' || j)::uuid, 'u' || u, 'r' || j, '', j, 'completed', 's', 'conversation', '', 'UTC', 'given',
+           false, 1, 1, '', '', 1, now(), now()
+    FROM generate_series(1, 20) u, generate_series(1, 200) j
+    """,
+    """
+    INSERT INTO chunks (id, job_id, user_id, ordinal, content, committed, failed_step, failed_reason)
+    SELECT id, id, user_id, 0, '{}', true, '', '' FROM jobs
+    """,
+    """
+    INSERT INTO records (id, user_id, kind, title, text, mention_time, status, input_id, chunk_id, session_id, ordinal,
+                         sources, attributes, degraded, version, index_status, index_step, index_reason)
+    SELECT md5(j.id::text || n)::uuid, j.user_id, 'episodic', 'title', 'text ' || n, now(), 'done', j.id, j.id, 's', n,
+           '[]', '{}', '', 1, 'indexed', '', ''
+    FROM jobs j, generate_series(1, 5) n
+    """,
+    """
+    INSERT INTO model_calls (key, user_id, job_id, purpose, model, prompt_id, prompt_hash, tokens_in, tokens_out,
+                             latency_ms, attempts, outcome, answer, first_at, last_at)
+    SELECT j.id::text || n, j.user_id, j.id, 'write', 'm', '', '', 0, 0, 0, 1, 'ok', '{}', now(), now()
+    FROM jobs j, generate_series(1, 5) n
+    """,
+    "INSERT INTO record_vectors (user_id, record_id, model, vector) SELECT user_id, id, '', '[1,0,0]' FROM records",
+)
+
+
+@pytest.fixture(scope="module")
+def filled(postgres_server: Any, template_database: str) -> Iterator[psycopg.Connection[dict[str, Any]]]:
+    """A connection to a database with enough rows for the planner to care."""
+    url, name = postgres_server.url, "reverie_plans"
+    with psycopg.connect(url, autocommit=True) as administrator:
+        administrator.execute(f"CREATE DATABASE {name} TEMPLATE {template_database}")
+        target = url.rsplit("/", 1)[0] + f"/{name}"
+        with psycopg.connect(target, autocommit=True, row_factory=dict_row, options=SESSION_OPTIONS) as connection:
+            for statement in FILL:
+                connection.execute(statement)
+            connection.execute("VACUUM ANALYZE")
+            yield connection
+        administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def identity(connection: psycopg.Connection[dict[str, Any]], text: str) -> str:
+    row = connection.execute("SELECT md5(%s)::uuid::text AS id", (text,)).fetchone()
+    assert row is not None
+    return str(row["id"])
+
+
+def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield plan
+    for below in plan.get("Plans", ()):
+        yield from nodes(below)
+
+
+@pytest.fixture(params=["auto", "force_generic_plan"])
+def explain(request: pytest.FixtureRequest, filled: psycopg.Connection[dict[str, Any]]) -> Iterator[Any]:
+    """Plan of a statement with its values, as planned for them and as a prepared statement's generic plan."""
+
+    def run(statement: str, values: Sequence[object] | Mapping[str, object]) -> Mapping[str, Any]:
+        explained = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement
+        row = filled.execute(explained, values, prepare=True).fetchone()
+        assert row is not None
+        plan: Mapping[str, Any] = row["QUERY PLAN"][0]["Plan"]
+        return plan
+
+    filled.execute(f"SET plan_cache_mode = {request.param}")
+    yield run
+    filled.execute("RESET plan_cache_mode")
+
+
+def assert_indexed(plan: Mapping[str, Any], *, buffers: int) -> None:
+    """No table is read from end to end, and no more pages than the answer is worth."""
+    scanned = [node["Relation Name"] for node in nodes(plan) if node["Node Type"] == "Seq Scan"]
+    assert scanned == []
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] <= buffers
+
+
+def rows_read(plan: Mapping[str, Any], relation: str) -> int:
+    """Rows that the scans of a table gave, over all loops."""
+    scans = [node for node in nodes(plan) if node.get("Relation Name") == relation]
+    return sum(round(node["Actual Rows"] * node["Actual Loops"]) for node in scans)
+
+
+@pytest.mark.parametrize("predicates", [["p1"], ["p0", "p1", "p2", "p3"]])
+def test_adjacency_at_a_hub(filled: Any, explain: Any, predicates: list[str]) -> None:
+    hub = [identity(filled, f"1/{a}") for a in range(16)]
+    values = {"owner": agtype("u1"), "anchors": agtypes(hub), "predicates": agtypes(predicates), "cap": CAP}
+    plan = explain(statements.ADJACENT_FRAMES, values)
+    assert plan["Actual Rows"] == CAP
+    assert_indexed(plan, buffers=20 * CAP)
+    assert rows_read(plan, "ARM") < HUB_FRAMES / 2
+
+
+def test_all_frames_of_a_hub_stop_at_the_cap(filled: Any, explain: Any) -> None:
+    values = {"owner": agtype("u1"), "anchors": agtypes([identity(filled, "1/0")]), "cap": CAP}
+    plan = explain(statements.ALL_ADJACENT_FRAMES, values)
+    assert plan["Actual Rows"] == CAP
+    assert_indexed(plan, buffers=15 * CAP)
+    assert rows_read(plan, "ARM") <= 4 * CAP
+
+
+def test_incident_frames_stop_at_the_cap(filled: Any, explain: Any) -> None:
+    anchors = agtypes([identity(filled, f"1/{a}") for a in range(3)])
+    plan = explain(statements.INCIDENT_FRAMES, {"owner": agtype("u1"), "anchors": anchors, "per_anchor": 20})
+    assert_indexed(plan, buffers=60 * 15)
+    assert rows_read(plan, "ARM") <= 60 * 4
+
+
+def test_degree_stops_at_the_ceiling(filled: Any, explain: Any) -> None:
+    values = {"owner": agtype("u1"), "anchors": agtypes([identity(filled, "1/0")]), "ceiling": 100}
+    plan = explain(statements.DEGREES, values)
+    assert_indexed(plan, buffers=200)
+    assert rows_read(plan, "ARM") <= 101
+
+
+def test_names_are_looked_up(explain: Any) -> None:
+    values = {"owner": agtype("u3"), "user": "u3", "keys": [f"k{n}" for n in range(10)]}
+    assert_indexed(explain(statements.RESOLVE, values), buffers=120)
+    assert_indexed(explain(statements.OWNERS, ("u3", values["keys"])), buffers=60)
+
+
+def test_anchors_and_their_records(filled: Any, explain: Any) -> None:
+    ids = [identity(filled, f"3/{a}") for a in range(10)]
+    assert_indexed(explain(statements.ANCHORS, {"owner": agtype("u3"), "ids": agtypes(ids)}), buffers=60)
+    assert_indexed(explain(statements.MENTIONS, ("u3", ids)), buffers=120)
+    page = {"owner": agtype("u3"), "after": agtype(""), "limit": 20}
+    assert_indexed(explain(statements.ANCHOR_PAGE, page), buffers=60)
+
+
+def test_equal_arms_are_found_from_the_rarer_anchor(filled: Any, explain: Any) -> None:
+    ends = filled.execute(
+        statements._sql('SELECT a.id FROM memory."Anchor" a WHERE ax(a.anchor_id) = ANY(%s::agtype[]) ORDER BY a.id'),
+        (agtypes([identity(filled, "1/0"), identity(filled, "1/7")]),),
+    ).fetchall()
+    hub, leaf = (row["id"] for row in ends)
+    values = {"places": [0], "rare": [leaf], "other": [hub], "predicates": agtypes(["p1"])}
+    plan = explain(statements.TWINS, values)
+    assert_indexed(plan, buffers=1_000)
+    assert rows_read(plan, "ARM") < 300
+
+
+def test_a_frame_by_its_id(filled: Any, explain: Any) -> None:
+    frame = filled.execute("SELECT md5('1-5') || md5('5-1') AS id").fetchone()["id"]
+    plan = explain(statements.FRAME_BY_ID, {"owner": agtype("u1"), "frame": agtype(frame)})
+    assert plan["Actual Rows"] == 1
+    assert_indexed(plan, buffers=40)
+
+
+def test_vectors_of_one_user_only(filled: Any, explain: Any) -> None:
+    values = {"owner": agtype("u3"), "user": "u3", "vectors": ["[1,0,0]"], "limit": 4, "floor": 0.5}
+    plan = explain(statements.NEAREST, values)
+    assert_indexed(plan, buffers=200)
+    assert rows_read(plan, "anchor_vectors") <= 200
+
+
+def test_records_by_chunk_page_and_view(filled: Any, explain: Any) -> None:
+    one = identity(filled, "3j5")
+    plan = explain(records.RECORDS_OF_CHUNK, (one,))
+    assert plan["Actual Rows"] == 5
+    assert_indexed(plan, buffers=20)
+    page = {"user": "u3", "kinds": None, "position": 0, "limit": 20}
+    assert_indexed(explain(records.RECORDS_PAGE, page), buffers=60)
+    assert_indexed(explain(records.RECORDS_VIEW, ("u3", "episodic", 20)), buffers=1_200)
+
+
+def test_a_job_and_the_queue(filled: Any, explain: Any) -> None:
+    assert_indexed(explain(jobs.JOB_BY_ID, (identity(filled, "3j5"),)), buffers=60)
+    assert_indexed(explain(jobs.QUEUE_HEAD, ("u3",)), buffers=5)
