@@ -1,4 +1,5 @@
-"""Benchmarks as tables: `python -m tests.bench [NAME…] [--data FILE]`. Each compares ours with the plain limit in one run."""
+"""Benchmarks as tables: `python -m tests.bench [NAME…] [--data FILE]`. Each compares ours with the plain limit in one
+run."""
 
 import argparse
 import os
@@ -19,7 +20,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="conversation to ingest instead of the demo's")
     arguments = parser.parse_args()
     console = Console(width=120)
-    console.print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    console.print(f"{machine}, Python {platform.python_version()}")
     for name in arguments.names or BENCHES:
         BENCHES[name](console, arguments.data)
 

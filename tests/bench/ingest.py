@@ -3,6 +3,7 @@
 import asyncio
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,9 +22,11 @@ from domain.model_calls import ExtractRequest, RouteRequest, WriteRequest
 from domain.records import cited_turns, embedding_text, records_of
 from infra.models.minilm import MiniLM
 from infra.models.rules.model import RulesModel
+from infra.run.cli.demo import demo_inputs
+from infra.run.cli.ingest import read_files
 from infra.run.embedded.postgres import EmbeddedPostgres
 from infra.run.embedded.temporal import NAMESPACE, EmbeddedTemporal
-from infra.run.formats.reading import read_inputs
+from infra.run.formats.inputs import Placement
 from infra.settings import Settings
 from tests.e2e.deployment import Deployment, finished, new_deployment
 
@@ -42,7 +45,7 @@ class Parts:
 
 def run(console: Console, data: Path | None) -> None:
     """Measure and print."""
-    inputs = read_inputs(data) if data else _demo()
+    inputs = tuple(_read(data) if data else demo_inputs(Settings()))
     turns = sum(len(one.messages) for one in inputs)
     limit = asyncio.run(_model_alone(inputs))
     wall, cpu, steps = _ours(inputs)
@@ -55,6 +58,10 @@ def run(console: Console, data: Path | None) -> None:
         table.add_row(f"  {name}", "", "", f"{seconds:.1f}", f"{1000 * seconds / steps:.1f}")
     console.print(table)
     console.print(f"{steps} steps (activities); ratio to the plain limit {wall / limit:.2f}")
+
+
+def _read(path: Path) -> Sequence[InputIn]:
+    return read_files([path], None, Placement(), settings=Settings())[0]
 
 
 def _values(parts: Parts) -> tuple[float, float, float, float]:
@@ -123,7 +130,8 @@ def _cpu(pids: tuple[int | None, ...]) -> Parts:
 def _tree(process: psutil.Process) -> float:
     """CPU of a process, its living children, and those it has reaped."""
     times = process.cpu_times()
-    return _own(process) + times.children_user + times.children_system + sum(map(_own, process.children(recursive=True)))
+    reaped = float(times.children_user + times.children_system)
+    return _own(process) + reaped + sum(map(_own, process.children(recursive=True)))
 
 
 def _own(process: psutil.Process) -> float:

@@ -1,6 +1,7 @@
 """Keep the histories of a deployment's workflows for the replay tests: `python -m tests.replay.record LABEL`.
 
-Runs the end-to-end conversation on servers of its own and writes one history a kind, named for the label, so that a change
+Runs the end-to-end conversation on servers of its own and writes one history a kind, named for the label, so that a
+change
 of the workflows is replayed against what earlier versions left behind.
 """
 
@@ -37,8 +38,8 @@ async def _keep(client: Client, label: str) -> None:
         kept.add(kind)
         handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
         history = json.loads((await handle.fetch_history()).to_json())
-        path = FOLDER / f"{kind}-{label}.json"
-        path.write_text(json.dumps({"workflow_id": execution.id, "history": history}, indent=1) + "\n", encoding="utf-8")
+        text = json.dumps({"workflow_id": execution.id, "history": history}, indent=1)
+        (FOLDER / f"{kind}-{label}.json").write_text(text + "\n", encoding="utf-8")
 
 
 def main(label: str) -> None:

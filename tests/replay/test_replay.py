@@ -1,4 +1,5 @@
-"""Today's workflows replay the histories of earlier ones (case 42). Histories are added, never made anew to go green."""
+"""Today's workflows replay the histories of earlier ones (case 42). Histories are added, never made anew to go
+green."""
 
 import json
 from pathlib import Path
