@@ -29,7 +29,8 @@ BEGIN
         -- what stood beside the old graph speaks of anchors and frames that are gone
         TRUNCATE public.anchor_aliases, public.anchor_records, public.anchor_vectors, public.frame_vectors,
                  public.frame_citations;
-        UPDATE public.records SET index_status = 'pending', index_step = '', index_reason = ''
+        -- a retry of their jobs indexes them again
+        UPDATE public.records SET index_status = 'failed', index_step = 'upsert', index_reason = 'graph_lost'
         WHERE index_status = 'indexed';
     END IF;
     -- pg_dump keeps the number that the old schema had, and Cypher looks the labels up by it
