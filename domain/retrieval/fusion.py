@@ -105,11 +105,12 @@ def _unique(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 def _collapse(ranked: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
     """Split into rows that stay and episodic paraphrases of a row that stays; of a pair the cited one stays."""
-    kept: list[Candidate] = []
+    kept: dict[object, list[Candidate]] = {}
     dropped: list[Candidate] = []
     for row in sorted(ranked, key=lambda row: (not row.cited, *_best_first(row))):
-        (dropped if any(paraphrases(row, other) for other in kept) else kept).append(row)
-    return sorted(kept, key=_best_first), dropped
+        alike = kept.setdefault((row.day, _numbers(row.words)), [])
+        (dropped if any(paraphrases(row, other) for other in alike) else alike).append(row)
+    return sorted((row for alike in kept.values() for row in alike), key=_best_first), dropped
 
 
 def paraphrases(one: Candidate, other: Candidate) -> bool:

@@ -114,7 +114,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def _parts(word: str) -> tuple[str, ...]:
-    if any(map(is_cjk, word)):
+    if not word.isascii() and any(map(is_cjk, word)):
         return content_tokens(word)
     return (word.removesuffix("'s").replace("'", ""),)
 
