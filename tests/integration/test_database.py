@@ -18,6 +18,12 @@ from infra.stores.records import PostgresRecords
 from tests.contract.samples import DIMENSION, NOW, anchor, chunk, fid, frame, new_input, record, unit, write
 
 
+async def _run(database: Database, *statements: str) -> None:
+    async with database.transaction() as connection:
+        for statement in statements:
+            await connection.execute(statement)
+
+
 async def test_a_killed_server_is_unavailable_and_then_used_again(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir)
     server.start()
@@ -36,10 +42,9 @@ async def test_a_killed_server_is_unavailable_and_then_used_again(data_dir: Path
 
 async def test_a_connection_lost_in_a_transaction_undoes_it(database_url: str) -> None:
     database = await Database.open(database_url, pool_size=2)
-    with pytest.raises(StoreUnavailable):  # noqa: PT012: what is tested is the context's end
-        async with database.transaction() as connection:
-            await connection.execute("INSERT INTO meta (key, value) VALUES ('k', 'v')")
-            await connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+    insert = "INSERT INTO meta (key, value) VALUES ('k', 'v')"
+    with pytest.raises(StoreUnavailable):
+        await _run(database, insert, "SELECT pg_terminate_backend(pg_backend_pid())")
     async with database.transaction() as connection:
         assert await (await connection.execute("SELECT * FROM meta")).fetchall() == []
     await database.close()
@@ -53,8 +58,7 @@ async def test_an_error_quotes_no_value(database_url: str) -> None:
         "SELECT canary",
     ):
         with pytest.raises(StoreUnavailable) as caught:
-            async with database.transaction() as connection:
-                await connection.execute(statement)
+            await _run(database, statement)
         chain = f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__cause__}"
         assert "canary" not in chain
         assert "SQLSTATE" in chain
