@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from itertools import pairwise
 
 from domain.memory import AnchorType, Frozen
 from domain.retrieval.lexicon import RELATIONS
@@ -199,7 +200,7 @@ def plan(
     clean = tuple(word for word in content(question) if word not in named)
     return Plan(
         operator=operator,
-        families=_families(verbs, lexicon),
+        families=_families(_with_particles(words, verbs), lexicon),
         asked=asked,
         constraints=unique(stem(word) for word in clean if stem(word) not in asked),
         answer_types=tuple(kind for pattern, kind in _TYPES if pattern.search(text)),
@@ -296,24 +297,36 @@ def _verb_by_position(words: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
+def _with_particles(words: Sequence[str], verbs: Sequence[str]) -> tuple[str, ...]:
+    """The relation words, and each joined with a particle right behind it (`signed up` is `signed_up`, too)."""
+    pairs = pairwise(words)
+    return unique((*verbs, *(f"{word}_{after}" for word, after in pairs if word in verbs and after in _PARTICLES)))
+
+
+_PARTICLES = frozenset(("up", "out", "off", "down", "away", "back", "over", "in", "on"))
+
+
 def _families(verbs: Sequence[str], lexicon: Mapping[str, Sequence[str]]) -> tuple[Family, ...]:
-    families: dict[str, Family] = {}
-    for verb in verbs:
-        matching = tuple(name for name, surfaces in lexicon.items() if stem(verb) in {stem(part) for part in surfaces})
-        for name in matching:
-            families[name] = Family(name=name, surfaces=unique(lexicon[name]))
-    unknown = tuple(
-        verb for verb in verbs if not any(stem(verb) in {stem(s) for s in f.surfaces} for f in families.values())
-    )
+    """The families that have a verb among their surface forms; verbs of no family make one of their own."""
+    by_key = {name: {_key(surface) for surface in surfaces} for name, surfaces in lexicon.items()}
+    found = unique(name for verb in verbs for name, keys in by_key.items() if _key(verb) in keys)
+    unknown = tuple(verb for verb in verbs if not any(_key(verb) in by_key[name] for name in found))
+    families = [Family(name=name, surfaces=unique(lexicon[name])) for name in found]
     if unknown:
-        families[ASKED] = Family(name=ASKED, surfaces=unique(form for verb in unknown for form in _forms(verb)))
-    return tuple(families.values())
+        families.append(Family(name=ASKED, surfaces=unique(form for verb in unknown for form in _forms(verb))))
+    return tuple(families)
+
+
+def _key(surface: str) -> str:
+    """A surface form with each of its words as a stem."""
+    return "_".join(stem(part) for part in surface.split("_"))
 
 
 def _forms(verb: str) -> tuple[str, ...]:
-    """A verb as asked, and what its base form may be: a predicate is stored in base form."""
-    base = stem(verb)
-    return unique((verb, base, base + "e", base + base[-1:]))
+    """A verb as asked, and what its base form may be: a predicate is stored in base form, its particle behind it."""
+    word, joint, particle = verb.partition("_")
+    base = stem(word)
+    return unique(f"{form}{joint}{particle}" for form in (word, base, base + "e", base + base[-1:]))
 
 
 def _directions(

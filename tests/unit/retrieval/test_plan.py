@@ -77,6 +77,12 @@ def test_a_verb_no_family_knows_is_looked_up_as_asked() -> None:
     assert "repair" in planned.predicates
 
 
+def test_a_particle_belongs_to_its_verb() -> None:
+    """`gave up` is a stop, and `picked up` is looked up with and without its particle."""
+    assert [family.name for family in ask("When did Ana give up chess?").families] == ["give", "stop"]
+    assert {"pick", "pick_up"} <= set(ask("What did Ana pick up?").predicates)
+
+
 def test_families_can_be_added() -> None:
     planned = plan("Who moored the boat?", as_of=AS_OF, families={"berth": ("moor", "dock", "berth_at")})
     assert [family.name for family in planned.families] == ["berth"]
