@@ -55,7 +55,8 @@ class AgeGraph:
             return await (await connection.execute(statement, arguments)).fetchall()
 
     async def ensure(self) -> None:
-        """Make the graph whole: again if it, or a label of it, was dropped (indexed records are marked failed then, for a retry), and
+        """Make the graph whole: again if it, or a label of it, was dropped (indexed records are marked failed then,
+        for a retry), and
         known to AGE again if it came from a dump. Changes nothing on a sound graph."""
         async with self._transaction() as connection:
             await connection.execute(ENSURE_GRAPH)
@@ -89,8 +90,8 @@ class AgeGraph:
         self, user_id: str, vectors: Sequence[Vector], *, limit: int, floor: float
     ) -> list[tuple[AnchorHit, ...]]:
         """For each vector the user's anchors with cosine of at least `floor`, best first, ties by id."""
-        texts = [Embedding(vector).to_text() for vector in vectors]
-        values = {"owner": agtype(user_id), "user": user_id, "vectors": texts, "limit": limit, "floor": floor}
+        asked = [Embedding(vector) for vector in vectors]
+        values = {"owner": agtype(user_id), "user": user_id, "vectors": asked, "limit": limit, "floor": floor}
         hits: list[list[AnchorHit]] = [[] for _ in vectors]
         for row in await self._rows(statements.NEAREST, values) if vectors else ():
             hits[row["place"] - 1].append(hit_of(row["properties"], row["score"]))
