@@ -5,9 +5,8 @@ from collections.abc import Callable
 from datetime import datetime
 from uuid import UUID
 
-from domain.intake import InputIn, Limits, build_input, sealed
-
 from domain.errors import InvalidInput, Unavailable
+from domain.intake import InputIn, Limits, build_input, sealed
 from domain.jobs import Acceptance, Job, JobState, job_id
 from domain.ports import JobStore, VaultStore, WorkflowStarter
 

@@ -3,8 +3,8 @@
 import asyncio
 
 import uvicorn
-from api.app import create_app
 
+from api.app import create_app
 from infra.run.bootstrap import connect
 from infra.settings import Settings
 from infra.telemetry import configure_logging
