@@ -10,7 +10,7 @@ from uuid import UUID
 from api.services import Services
 from domain.errors import RequestConflict
 from domain.intake import InputIn
-from domain.jobs import Acceptance, Job, JobState
+from domain.jobs import Acceptance, Job
 
 IN_FLIGHT = 64
 """Accepted inputs whose jobs have not ended, at most; the rest of a large file waits on this side."""
@@ -54,13 +54,8 @@ class Delivery:
 
     @property
     def done_turns(self) -> int:
-        """Turns whose records are committed, by the chunks of their jobs."""
+        """Turns done, for the bar: half done when their records are committed, wholly when their job has ended."""
         return sum(_done(job, self.turns[key]) for key, job in self.jobs.items())
-
-    @property
-    def failed_jobs(self) -> tuple[Job, ...]:
-        """Jobs that ended without completing."""
-        return tuple(job for job in self.jobs.values() if job.state in (JobState.FAILED, JobState.CANCELLED))
 
     @property
     def seconds(self) -> float:
@@ -126,6 +121,7 @@ async def _refresh(services: Services, state: Delivery, user_id: str) -> None:
 
 
 def _done(job: Job, turns: int) -> int:
-    if job.terminal or job.state is JobState.EXTRACTED:
+    """Writing records and bringing them into the graph take about the same time."""
+    if job.terminal:
         return turns
-    return turns * job.chunks_done // job.chunks if job.chunks else 0
+    return turns * job.chunks_done // (2 * job.chunks) if job.chunks else 0
