@@ -55,9 +55,8 @@ class AgeGraph:
             return await (await connection.execute(statement, arguments)).fetchall()
 
     async def ensure(self) -> None:
-        """Make the graph whole: again if it, or a label of it, was dropped (indexed records are marked failed then,
-        for a retry), and
-        known to AGE again if it came from a dump. Changes nothing on a sound graph."""
+        """Make the graph whole: anew if it, or a label of it, was dropped (its records are marked failed then, for a
+        retry), and known to AGE again if it came from a dump. Changes nothing on a sound graph."""
         async with self._transaction() as connection:
             await connection.execute(ENSURE_GRAPH)
 

@@ -107,7 +107,7 @@ class _Anchors:
         self.created = len(fresh)
         await _rewrite(self._connection, statements.UPDATE_ANCHORS, self.vertices.values())
         if fresh:
-            cursor = await run(statements.INSERT_ANCHORS, (_texts(fresh.values()),))
+            cursor = await run(statements.INSERT_ANCHORS, (_array(fresh.values()),))
             for row in await cursor.fetchall():
                 fresh[UUID(row["anchor_id"])].graph_id = row["id"]
             await run(statements.INSERT_ANCHOR_VECTORS, (user, list(fresh), _vectors(fresh.values())))
@@ -201,34 +201,36 @@ class _Frames:
         fresh = {fid: vertex for fid, vertex in self._vertices.items() if not vertex.graph_id}
         await _rewrite(self._connection, statements.UPDATE_FRAMES, self._vertices.values())
         if fresh:
-            cursor = await run(statements.INSERT_FRAMES, (_texts(fresh.values()),))
+            cursor = await run(statements.INSERT_FRAMES, (_array(fresh.values()),))
             for row in await cursor.fetchall():
                 fresh[row["fid"]].graph_id = row["id"]
-            await run(statements.INSERT_ARMS, self._arm_columns(fresh))
+            await run(statements.INSERT_ARMS, (agtype(self._arm_rows(fresh)),))
             await run(statements.INSERT_FRAME_VECTORS, (user, list(fresh), _vectors(fresh.values())))
         if cited := [fid for fid, vertex in self._vertices.items() if str(record) in vertex.properties["record_ids"]]:
             await run(statements.INSERT_CITATIONS, (user, record, cited))
         return len(fresh)
 
-    def _arm_columns(self, fresh: dict[str, _Vertex]) -> tuple[list[str], list[str], list[str]]:
-        starts, ends, properties = [], [], []
-        for fid, vertex in fresh.items():
-            for role, anchor in self._arms[fid]:
-                starts.append(vertex.graph_id)
-                ends.append(self._anchors.vertices[anchor].graph_id)
-                properties.append(agtype({"role": role, "predicate": vertex.properties["predicate"], "fid": fid}))
-        return starts, ends, properties
+    def _arm_rows(self, fresh: dict[str, _Vertex]) -> list[Properties]:
+        return [
+            {
+                "frame": vertex.graph_id,
+                "anchor": self._anchors.vertices[anchor].graph_id,
+                "properties": {"role": role, "predicate": vertex.properties["predicate"], "fid": fid},
+            }
+            for fid, vertex in fresh.items()
+            for role, anchor in self._arms[fid]
+        ]
 
 
 async def _rewrite(connection: Connection, statement: str, vertices: Iterable[_Vertex]) -> None:
-    changed = [vertex for vertex in vertices if vertex.graph_id and vertex.changed]
+    changed = [{"id": v.graph_id, "properties": v.properties} for v in vertices if v.graph_id and v.changed]
     if changed:
-        await connection.execute(statement, ([vertex.graph_id for vertex in changed], _texts(changed)))
+        await connection.execute(statement, (agtype(changed),))
 
 
-def _texts(vertices: Iterable[_Vertex]) -> list[str]:
-    return [agtype(vertex.properties) for vertex in vertices]
+def _array(vertices: Iterable[_Vertex]) -> str:
+    return agtype([vertex.properties for vertex in vertices])
 
 
-def _vectors(vertices: Iterable[_Vertex]) -> list[str]:
-    return [Embedding(vertex.vector).to_text() for vertex in vertices]
+def _vectors(vertices: Iterable[_Vertex]) -> list[Embedding]:
+    return [Embedding(vertex.vector) for vertex in vertices]
