@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from spacy.tokens import Token
 
 from infra.models.rules.lexicon import words
-from infra.models.rules.names import is_measure, is_name_like
+from infra.models.rules.names import conjuncts, is_measure, is_name_like
 from infra.models.rules.status import Clause
 
 _PREPOSITION_ROLES = {
@@ -136,7 +136,7 @@ def complements(clause: Clause) -> Iterator[Role]:
 def _complement(child: Token, verb: Token) -> Iterator[Role]:
     if child.dep_ in {"dobj", "oprd"} and child.pos_ != "ADJ":
         yield Role("object", child)
-        yield from _inside(child)
+        yield from (role for each in conjuncts(child) for role in _inside(each))
     elif child.dep_ == "dative" and child.pos_ != "ADP":
         yield Role("recipient", child)
     elif child.dep_ == "attr":

@@ -34,7 +34,8 @@ def extract(record: Record, turns: tuple[Turn, ...], *, timezone: str, speakers:
                 made, members = caption_frames(caption, turn, at)
                 found += made
                 participants += members
-    return Extraction(entities=entities(participants), frames=distinct(found))
+    listed = entities(participants)
+    return Extraction(entities=listed, frames=distinct(named_alike(found, listed)))
 
 
 def _cited(record: Record, turn: Turn, item: Said) -> bool:
@@ -120,6 +121,19 @@ def entities(participants: Iterable[Named]) -> tuple[Entity, ...]:
         ):
             by_key[key] = Entity(name=known.name if known else each.name, type=each.type)
     return tuple(by_key.values())
+
+
+def named_alike(found: Iterable[FrameDraft], listed: tuple[Entity, ...]) -> list[FrameDraft]:
+    """The frames with every arm under the name its entity is listed by."""
+    names = {anchor_key(entity.name): entity.name for entity in listed}
+    return [
+        frame.model_copy(update={"arms": tuple(dict.fromkeys(_under(arm, names) for arm in frame.arms))})
+        for frame in found
+    ]
+
+
+def _under(arm: Arm, names: dict[str, str]) -> Arm:
+    return Arm(role=arm.role, name=names.get(anchor_key(arm.name), arm.name))
 
 
 def distinct(found: Iterable[FrameDraft]) -> tuple[FrameDraft, ...]:

@@ -225,7 +225,7 @@ def _person_role(role: str, participant: Named | None) -> str:
     if participant is None:
         return role
     person = participant.type is AnchorType.PERSON
-    if role == "companion" and not person and participant.type is not AnchorType.ORGANIZATION:
+    if role == "companion" and not person and participant.type not in {AnchorType.ORGANIZATION, AnchorType.OTHER}:
         return "topic" if participant.type in {AnchorType.CONCEPT, AnchorType.EVENT} else "instrument"
     if role == "purpose" and person:
         return "beneficiary"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from domain.memory import AnchorType, Arm, Entity, Extraction, FrameDraft, Literal, Turn
+from domain.memory import AnchorType, Arm, Extraction, FrameDraft, Literal, Turn
 from domain.model_calls import RepairRequest
-from infra.models.rules.extract import caption_frames, distinct, entities
+from infra.models.rules.extract import caption_frames, distinct, entities, named_alike
 from infra.models.rules.names import Named
 from infra.models.rules.parse import quoted
 from infra.models.rules.records import local
@@ -27,9 +27,10 @@ def repair(request: RepairRequest) -> Extraction:
                 frames += made
                 participants += members
     known = {frame.model_dump_json() for frame in request.extraction.frames}
-    fresh = tuple(frame for frame in distinct(frames) if frame.model_dump_json() not in known)
-    people = [Entity(name=turn.speaker, type=AnchorType.PERSON) for turn in request.turns if turn.speaker]
-    return Extraction(entities=(*dict.fromkeys(people), *entities(participants)) if fresh else (), frames=fresh)
+    people = [Named(turn.speaker, AnchorType.PERSON) for turn in request.turns if turn.speaker]
+    listed = entities([*people, *participants])
+    fresh = [frame for frame in distinct(named_alike(frames, listed)) if frame.model_dump_json() not in known]
+    return Extraction(entities=listed if fresh else (), frames=tuple(fresh))
 
 
 def _mentions(turn: Turn, request: RepairRequest) -> Iterator[FrameDraft]:
