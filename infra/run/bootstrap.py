@@ -70,9 +70,7 @@ def _services(settings: Settings, database: Database, client: Client, embedder: 
         jobs,
         vault,
         TemporalStarter(client, prefix=settings.task_queue_prefix),
-        limits=Limits(
-            max_message_characters=settings.max_message_characters, max_input_messages=settings.max_input_messages
-        ),
+        limits=input_limits(settings),
         default_timezone=settings.default_timezone,
         clock=lambda: datetime.now(UTC),
     )

@@ -10,13 +10,13 @@ from api.acceptor import Acceptor
 from api.search import Retriever
 from api.services import Services
 from domain.chunking import cut
-from domain.intake import Limits
 from domain.jobs import Job, JobState
 from domain.memory import IndexStatus, MemoryKind, RecordDraft, Source
 from domain.ports import Embedder
 from domain.records import records_of
 from domain.retrieval.plan import plan
 from domain.retrieval.query import SearchQuery, SearchResult
+from infra.run.bootstrap import input_limits
 from infra.settings import Settings
 from tests.fakes.graph import MemoryGraph
 from tests.fakes.stores import Evidence, MemoryJobs, MemoryModelCalls, MemoryRecords
@@ -102,9 +102,6 @@ class FakeServices:
     @asynccontextmanager
     async def connect(self, settings: Settings) -> AsyncIterator[Services]:
         """In place of the composition root."""
-        limits = Limits(
-            max_message_characters=settings.max_message_characters, max_input_messages=settings.max_input_messages
-        )
         yield Services(
             jobs=self.jobs,
             records=self.records,
@@ -117,7 +114,7 @@ class FakeServices:
                 self.jobs,
                 self.vault,
                 self.worker,
-                limits=limits,
+                limits=input_limits(settings),
                 default_timezone=settings.default_timezone,
                 clock=lambda: NOW,
             ),

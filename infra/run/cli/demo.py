@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated
@@ -78,9 +79,15 @@ def _on_own_servers(settings: Settings, *, keep: bool, as_json: bool) -> bool:
         else:
             _print(summary, results, state)
         if keep:
-            say("the servers stay up until Ctrl-C")
-            signal.pause()
+            _wait_for_ctrl_c()
+        say("stopping the servers; `reverie demo --keep` leaves them up to look around")
     return all(result.facts and result.rows for result in results)
+
+
+def _wait_for_ctrl_c() -> None:
+    say("the servers stay up until Ctrl-C")
+    with suppress(KeyboardInterrupt):
+        signal.pause()
 
 
 async def _ingest_and_ask(settings: Settings, inputs: Sequence[InputIn]) -> tuple[Summary, tuple[SearchResult, ...]]:

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 import typer
 
 from domain.errors import InvalidInput
-from domain.intake import InputIn, Limits
+from domain.intake import InputIn
+from infra.run.bootstrap import input_limits
 from infra.run.cli.output import FAILED, INTERRUPTED, edge, emit, say
 from infra.run.cli.progress import progress
 from infra.run.cli.sending import Delivery, deliver, new_delivery
@@ -55,7 +56,7 @@ def read_files(
     files: Sequence[Path], form: Format | None, placement: Placement, *, settings: Settings
 ) -> tuple[list[InputIn], dict[str, int]]:
     """The inputs of all files, each file checked to its end, and how many entries were left aside by reason."""
-    limits = limits_of(settings)
+    limits = input_limits(settings)
     inputs: list[InputIn] = []
     skipped: Counter[str] = Counter()
     for path in files:
@@ -105,13 +106,6 @@ def say_what_next(summary: Summary) -> None:
     if not summary.finished:
         for user in sorted({job.user_id for job in summary.jobs}):
             say(f"the jobs go on; see them with `reverie jobs --user {user}`")
-
-
-def limits_of(settings: Settings) -> Limits:
-    """The limits of an input, as the server applies them."""
-    return Limits(
-        max_message_characters=settings.max_message_characters, max_input_messages=settings.max_input_messages
-    )
 
 
 def parse_time(text: str, *, option: str = "--at") -> datetime:
