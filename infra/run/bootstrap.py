@@ -87,6 +87,13 @@ def _services(settings: Settings, database: Database, client: Client, embedder: 
     )
 
 
+def input_limits(settings: Settings) -> Limits:
+    """The sizes an input may have."""
+    return Limits(
+        max_message_characters=settings.max_message_characters, max_input_messages=settings.max_input_messages
+    )
+
+
 def make_embedder(settings: Settings) -> Embedder:
     """The endpoint's embedder if one is named, else local MiniLM; with a memory of the texts last seen."""
     if settings.model_base_url is None or settings.embedding_model is None:
