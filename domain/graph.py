@@ -70,6 +70,27 @@ class GraphWrite(Frozen):
     frames: tuple[FrameWrite, ...]
 
 
+MAX_KEY_BYTES = 1_000
+"""Longest key, predicate or role, in UTF-8, that a graph store can index; what is longer is text, not a name."""
+
+
+def indexable(write: GraphWrite) -> GraphWrite:
+    """The write without anchors, aliases and frames whose key, predicate or role is longer than MAX_KEY_BYTES."""
+
+    def short(text: str) -> bool:
+        return len(text.encode()) <= MAX_KEY_BYTES
+
+    anchors = tuple(
+        anchor.model_copy(update={"aliases": tuple(alias for alias in anchor.aliases if short(alias.key))})
+        for anchor in write.anchors
+        if short(anchor.key)
+    )
+    frames = tuple(
+        frame for frame in write.frames if short(frame.predicate) and all(short(arm.role) for arm in frame.arms)
+    )
+    return write.model_copy(update={"anchors": anchors, "frames": frames})
+
+
 class GraphWritten(Frozen):
     """What a write changed; all zero when it was applied before."""
 

@@ -205,7 +205,7 @@ class GraphStore(Protocol):
     otherwise."""
 
     async def resolve(self, user_id: str, keys: Sequence[str]) -> Mapping[str, Anchor]:
-        """Anchors that own a key, as their own or as an alias, by the key asked."""
+        """Anchors that own a key, as their own or as an alias, by the key asked; without their record ids."""
 
     async def nearest(
         self, user_id: str, vectors: Sequence[Vector], *, limit: int, floor: float

@@ -272,6 +272,20 @@ async def test_names_of_any_script_and_quoting(stores: Stores) -> None:
     assert (await stores.graph.counts(user)).frames == len(pairs)
 
 
+async def test_what_is_too_long_for_a_name_is_left_out(stores: Stores) -> None:
+    endless = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(3_000))
+    anchors = [anchor("ann", aliases=[endless]), anchor("dog"), anchor(endless + "x")]
+    frames = [
+        frame("f1", "likes", {"agent": "ann", "object": "dog"}),
+        frame("f2", endless, {"agent": "ann", "object": "dog"}),
+        frame("f3", "likes", {"agent": "ann", endless: "dog"}),
+        frame("f4", "likes", {"agent": "ann", "object": endless + "x"}),
+    ]
+    written = await stores.graph.upsert(write(1, anchors, frames))
+    assert written == GraphWritten(anchors_created=2, frames_created=1, citations_added=1)
+    assert await stores.graph.resolve("ona", [endless]) == {}
+
+
 async def test_a_large_write(stores: Stores) -> None:
     keys = [f"k{number}" for number in range(200)]
     frames = [frame(f"f{n}", "next", {"a": keys[n], "b": keys[n + 1]}) for n in range(199)]

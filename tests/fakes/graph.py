@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from domain.errors import GraphUnavailable, NotFound
-from domain.graph import AnchorHit, AnchorWrite, FrameWrite, GraphCounts, GraphWrite, GraphWritten, Vector
+from domain.graph import AnchorHit, AnchorWrite, FrameWrite, GraphCounts, GraphWrite, GraphWritten, Vector, indexable
 from domain.memory import Anchor, Frame, FrameArm, MemoryKind, Status
 from tests.fakes.stores import digest, dot
 
@@ -30,6 +30,7 @@ class MemoryGraph:
 
     async def upsert(self, write: GraphWrite) -> GraphWritten:
         self._check()
+        write = indexable(write)
         before = (len(self._anchors), len(self._frames), self._citations())
         for anchor in write.anchors:
             self._own(write, anchor)

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -12,13 +13,16 @@ from alembic.migration import MigrationContext
 from psycopg import sql
 
 from domain.errors import ConfigurationError, EmbeddingMismatch, GraphUnavailable, StoreUnavailable
+from domain.memory import IndexStatus
 from infra.run.embedded.postgres import EmbeddedPostgres, with_database
 from infra.stores.database import Database
 from infra.stores.graph import AgeGraph
+from infra.stores.jobs import PostgresJobs
 from infra.stores.meta import check_embedder
 from infra.stores.migrations.migrate import current, upgrade
+from infra.stores.records import PostgresRecords
 from infra.stores.tables import Table
-from tests.contract.samples import anchor, frame, write
+from tests.contract.samples import NOW, anchor, chunk, frame, new_input, record, unit, write
 
 SIDE_TABLES = ("anchor_aliases", "anchor_records", "anchor_vectors", "frame_vectors", "frame_citations")
 
@@ -110,6 +114,7 @@ async def test_a_dropped_graph_is_made_again_and_its_records_wait(database_url: 
     graph = AgeGraph(database)
     made = write(1, [anchor("a"), anchor("b")], [frame("f", "likes", {"x": "a", "y": "b"})])
     await graph.upsert(made)
+    indexed = await _an_indexed_record(database)
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("SELECT ag_catalog.drop_graph('memory', true)")
         for attempt in (graph.smoke(), graph.upsert(made), graph.counts("ona"), graph.resolve("ona", ["a"])):
@@ -117,10 +122,23 @@ async def test_a_dropped_graph_is_made_again_and_its_records_wait(database_url: 
                 await attempt
     await graph.ensure()
     await graph.smoke()
+    waiting = await PostgresRecords(database).record("ona", indexed)
+    assert (waiting.index_status, waiting.index_reason) == (IndexStatus.FAILED, "graph_lost")
     for table in SIDE_TABLES:
         assert rows(database_url, f"SELECT count(*) FROM {table}") == [(0,)]
     assert (await graph.upsert(made)).frames_created == 1
     await database.close()
+
+
+async def _an_indexed_record(database: Database) -> UUID:
+    new = new_input()
+    jobs, records = PostgresJobs(database), PostgresRecords(database)
+    job = (await jobs.accept(new, body_hash="h", now=NOW)).job
+    await jobs.save_chunks(job.id, [chunk(new)])
+    one = record(chunk(new))
+    await records.commit([one], [unit(one.text)])
+    await records.set_index([one.id], IndexStatus.INDEXED)
+    return one.id
 
 
 async def test_a_lost_label_makes_the_graph_anew(database_url: str) -> None:

@@ -10,7 +10,7 @@ from pgvector import Vector as Embedding
 from psycopg import errors
 
 from domain.errors import GraphUnavailable, NotFound
-from domain.graph import AnchorHit, GraphCounts, GraphWrite, GraphWritten, Vector
+from domain.graph import AnchorHit, GraphCounts, GraphWrite, GraphWritten, Vector, indexable
 from domain.memory import Anchor, Frame
 from infra.stores.database import Connection, Database, describe, one, scrubbed
 from infra.stores.graph import statements
@@ -74,7 +74,7 @@ class AgeGraph:
         """Apply a record's graph change in one transaction under the user's lock; applying it again changes nothing."""
         async with self._transaction() as connection:
             await connection.execute(statements.LOCK_USER, (write.user_id,))
-            return await apply(connection, write)
+            return await apply(connection, indexable(write))
 
     async def resolve(self, user_id: str, keys: Sequence[str]) -> Mapping[str, Anchor]:
         """Anchors that own a key, by the key asked.
