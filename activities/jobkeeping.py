@@ -63,8 +63,7 @@ class JobKeeping(JobSteps):
     @typed
     async def fail_index(self, failure: StepFailure) -> None:
         chunk = await self._jobs.chunk(failure.chunk.job.job_id, failure.chunk.ordinal)
-        left = await unfinished(self._records, chunk, failure.step)
-        ids = [record.id for record in left]
+        ids = await unfinished(self._records, chunk, failure.step)
         await self._records.set_index(ids, IndexStatus.FAILED, step=failure.step, reason=failure.reason)
 
     @activity.defn

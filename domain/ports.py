@@ -146,7 +146,8 @@ class RecordStore(Protocol):
     async def save_draft(self, record_id: UUID, step: str, draft: str) -> None:
         """Keep a step's result (JSON) for a record; the first one saved stays."""
 
-    async def draft(self, record_id: UUID, step: str) -> str | None: ...
+    async def drafts(self, record_ids: Sequence[UUID], step: str) -> Mapping[UUID, str]:
+        """The saved results of a step, by record; records without one are left out."""
 
     async def same_chunk(self, user_id: str, record_ids: Sequence[UUID], *, limit: int) -> tuple[UUID, ...]:
         """Records of the same chunks (paper A.3: recomputed from provenance)."""

@@ -56,7 +56,7 @@ SELECT title, text FROM records WHERE user_id = %s AND kind = %s ORDER BY mentio
 SET_INDEX = "UPDATE records SET index_status = %s, index_step = %s, index_reason = %s WHERE id = ANY(%s)"
 
 SAVE_DRAFT = "INSERT INTO drafts (record_id, step, draft) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
-DRAFT_OF_RECORD = "SELECT draft FROM drafts WHERE record_id = %s AND step = %s"
+DRAFTS_OF_RECORDS = "SELECT record_id, draft FROM drafts WHERE record_id = ANY(%s) AND step = %s"
 
 SAME_CHUNK = """
 SELECT r.id FROM records r
@@ -211,10 +211,10 @@ class PostgresRecords:
         async with self._database.transaction() as connection:
             await connection.execute(SAVE_DRAFT, (record_id, step, draft))
 
-    async def draft(self, record_id: UUID, step: str) -> str | None:
-        """The saved result of a step, or None."""
-        rows = await self._rows(DRAFT_OF_RECORD, (record_id, step))
-        return rows[0]["draft"] if rows else None
+    async def drafts(self, record_ids: Sequence[UUID], step: str) -> Mapping[UUID, str]:
+        """The saved results of a step, by record; records without one are left out."""
+        rows = await self._rows(DRAFTS_OF_RECORDS, (list(record_ids), step))
+        return {row["record_id"]: row["draft"] for row in rows}
 
     async def same_chunk(self, user_id: str, record_ids: Sequence[UUID], *, limit: int) -> tuple[UUID, ...]:
         """The other records of the same chunks, oldest first (paper A.3: recomputed from provenance)."""

@@ -123,11 +123,11 @@ async def test_index_status_is_kept(stores: Stores) -> None:
 async def test_the_first_draft_of_a_step_stays(stores: Stores) -> None:
     (one,) = await a_chunk(stores)
     await commit(stores, record(one))
-    assert await stores.records.draft(record(one).id, "extract") is None
+    assert await stores.records.drafts([record(one).id], "extract") == {}
     await asyncio.gather(*(stores.records.save_draft(record(one).id, "extract", '{"a": 1}') for _ in range(4)))
     await stores.records.save_draft(record(one).id, "extract", '{"a": 2}')
-    assert await stores.records.draft(record(one).id, "extract") == '{"a": 1}'
-    assert await stores.records.draft(record(one).id, "repair") is None
+    assert await stores.records.drafts([record(one).id], "extract") == {record(one).id: '{"a": 1}'}
+    assert await stores.records.drafts([record(one).id], "repair") == {}
 
 
 async def test_support_from_provenance(stores: Stores) -> None:

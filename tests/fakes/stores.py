@@ -292,8 +292,9 @@ class MemoryRecords:
     async def save_draft(self, record_id: UUID, step: str, draft: str) -> None:
         self._rows.drafts.setdefault((record_id, step), draft)
 
-    async def draft(self, record_id: UUID, step: str) -> str | None:
-        return self._rows.drafts.get((record_id, step))
+    async def drafts(self, record_ids: Sequence[UUID], step: str) -> Mapping[UUID, str]:
+        kept = ((record_id, self._rows.drafts.get((record_id, step))) for record_id in record_ids)
+        return {record_id: draft for record_id, draft in kept if draft is not None}
 
     async def same_chunk(self, user_id: str, record_ids: Sequence[UUID], *, limit: int) -> tuple[UUID, ...]:
         chunks = {record.chunk_id for record in await self.records(user_id, record_ids)}
