@@ -22,7 +22,7 @@ from infra.settings import Settings
 from infra.stores.database import Database
 from infra.stores.graph import AgeGraph
 from infra.stores.jobs import PostgresJobs
-from infra.stores.meta import check_embedder
+from infra.stores.meta import Reembedding, check_embedder
 from infra.stores.migrations.migrate import upgrade
 from infra.stores.model_calls import PostgresModelCalls
 from infra.stores.records import PostgresRecords
@@ -50,6 +50,16 @@ async def connect(
         await check_embedder(database, name=embedder.name, dimension=embedder.dimension)
         temporal = client or await connect_temporal(settings)
         yield _services(settings, database, temporal, embedder)
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def reembedding(settings: Settings) -> AsyncIterator[Reembedding]:
+    """The change of every stored vector to the configured embedder's."""
+    database = await Database.open(database_url(settings), pool_size=2)
+    try:
+        yield Reembedding(database, PostgresRecords(database), AgeGraph(database), make_embedder(settings))
     finally:
         await database.close()
 

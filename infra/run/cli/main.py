@@ -11,6 +11,7 @@ from infra.run.cli.demo import demo
 from infra.run.cli.doctor import doctor
 from infra.run.cli.ingest import ingest
 from infra.run.cli.output import emit, out
+from infra.run.cli.reembed import reembed
 from infra.run.cli.search import search
 from infra.run.cli.up import up
 
@@ -29,6 +30,7 @@ app.command(epilog='Example: reverie add "I moved to Lyon yesterday" --user ana 
 app.command(epilog="Example: reverie ingest chat.jsonl notes.md --user ana --timezone Europe/Paris")(ingest)
 app.command(epilog='Example: reverie search "Where does Ana live?" --user ana --explain')(search)
 app.command(epilog="Example: reverie demo --keep")(demo)
+app.command(epilog="Example: reverie reembed   (with `reverie up --no-services` in another terminal)")(reembed)
 app.add_typer(jobs.app, name="jobs")
 
 

@@ -283,7 +283,8 @@ def test_a_bad_setting_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    "command", ["add", "ingest", "search", "demo", "up", "doctor", "version", "jobs", "jobs list", "jobs retry"]
+    "command",
+    ["add", "ingest", "search", "demo", "up", "doctor", "reembed", "version", "jobs", "jobs list", "jobs retry"],
 )
 def test_help_has_an_example(run: Run, command: str) -> None:
     result = run(*command.split(), "--help")
