@@ -4,7 +4,6 @@ import dataclasses
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -14,13 +13,12 @@ from domain.jobs import JobState
 from domain.memory import GRAPH_KINDS, Record
 from domain.ports import MemoryModel
 from infra.run.bootstrap import connect
-from infra.run.cli.ingest import limits_of
+from infra.run.cli.ingest import read_files
 from infra.run.cli.progress import progress
 from infra.run.cli.sending import deliver, new_delivery
 from infra.run.embedded.postgres import EmbeddedPostgres
 from infra.run.embedded.temporal import NAMESPACE, EmbeddedTemporal
-from infra.run.formats.inputs import Placement, inputs_of
-from infra.run.formats.reading import read_path
+from infra.run.formats.inputs import Placement
 from tests.e2e.deployment import Deployment
 from tests.evals.conversations import Conversation
 from tests.evals.recorded import CHUNK_CHARACTERS, CHUNK_TURNS, RecordedAnswers
@@ -69,19 +67,8 @@ async def ingest(services: Services, conversations: Sequence[Conversation]) -> N
 
     Raises StoreUnavailable if a job or a record's index step fails: figures over part of the data would mislead.
     """
-    limits, now = limits_of(services.settings), datetime.now(UTC)
-    inputs = [
-        value
-        for conversation in conversations
-        for value in inputs_of(
-            read_path(conversation.path, max_characters=limits.max_message_characters),
-            conversation.path.name,
-            Placement(user_id=conversation.id),
-            limits=limits,
-            zone=services.settings.default_timezone,
-            now=now,
-        )
-    ]
+    paths = [conversation.path for conversation in conversations]
+    inputs, _ = read_files(paths, None, Placement(), settings=services.settings)
     with progress(sum(len(value.messages) for value in inputs)) as watcher:
         delivery = await deliver(services, inputs, watcher=watcher, wait=True, delivery=new_delivery(inputs))
     failed = [job for job in delivery.jobs.values() if job.state is not JobState.COMPLETED or job.index_failed]
