@@ -18,6 +18,7 @@ from domain.retrieval.entered import (
     fact_context,
     lane_frames,
     note,
+    texts_of_rows,
     ways_in,
     without_room,
 )
@@ -177,6 +178,7 @@ class GraphLanes:
             cosines=pool.cosines,
             frame_cosines=best_cosines,
             fact_scores=best_scores,
+            frame_texts=texts_of_rows(pool.frames),
             cited=lane_rows,
             why=entering,
             facts=facts,

@@ -116,7 +116,7 @@ def _answer(query: SearchQuery, entered: Entered) -> SearchResult:
 def _features(record: Record, entered: Entered) -> RowFeatures:
     return RowFeatures(
         id=record.id,
-        text=f"{record.title}. {record.text}",
+        text=f"{record.title}. {record.text} {entered.frame_texts.get(record.id, '')}",
         cosine=entered.cosines.get(record.id, 0.0),
         frame_cosine=entered.frame_cosines.get(record.id),
         fact=entered.fact_scores.get(record.id),

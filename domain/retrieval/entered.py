@@ -22,6 +22,7 @@ from domain.retrieval.scoring import (
     FactScore,
     balanced,
     family_stems,
+    frame_text,
     rarity,
     shared_objects,
     with_object,
@@ -41,6 +42,8 @@ class Entered(Frozen):
     """Best cosine of a frame that cites the row."""
     fact_scores: dict[UUID, float] = Field(default_factory=dict)
     """Best s_F of a frame that cites the row."""
+    frame_texts: dict[UUID, str] = Field(default_factory=dict)
+    """What the frames that cite the row say."""
     cited: frozenset[UUID] = frozenset()
     """Rows cited by the facts considered."""
     why: dict[UUID, tuple[str, ...]] = Field(default_factory=dict)
@@ -207,3 +210,13 @@ def best_of_rows(pool: Pool, scores: Mapping[str, FactScore]) -> tuple[dict[UUID
             cosines[record] = max(cosines.get(record, -1.0), pool.frame_cosines.get(frame.id, -1.0))
             facts[record] = max(facts.get(record, scores[frame.id].score), scores[frame.id].score)
     return cosines, facts
+
+
+def texts_of_rows(frames: Iterable[Frame]) -> dict[UUID, str]:
+    """For each row what the frames that cite it say, in the order given."""
+    texts: dict[UUID, list[str]] = {}
+    for frame in frames:
+        said = frame_text(frame)
+        for record in frame.record_ids:
+            texts.setdefault(record, []).append(said)
+    return {record: " ".join(parts) for record, parts in texts.items()}

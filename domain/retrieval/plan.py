@@ -147,6 +147,12 @@ class Plan(Frozen):
 ASKED = "asked"
 """Family of a relation word that the lexicon does not know."""
 
+FINITE = AUXILIARIES - {"be", "been", "being"}
+"""Auxiliaries that can begin the verb of a question."""
+
+ASKED_WORDS = 8
+"""An auxiliary ends the thing asked for (`what kinds of art did …`) within so many words, or it is no such phrase."""
+
 _COUNT = re.compile(r"\bhow (?:many|often)\b|\b(?:number|count) of\b|\bhow frequently\b")
 _COUNT_OF_TIME = re.compile(r"\bhow many (?:year|month|week|day|hour|minute)s?\b")
 _TEMPORAL = re.compile(
@@ -157,11 +163,15 @@ _SHARED = re.compile(r"\bboth\b|\bin common\b|\bshared?\b|\btogether\b|\balike\b
 _LIKELY = re.compile(r"^(?:would|could|might)\b|\b(?:likely|probably|might|would)\b")
 _LIST = re.compile(
     r"\b(?:list|name all|what all|which ones|in what ways|what (?:kinds|types|sorts))\b|\ball (?:of )?the\b"
+    r"|\b(?:what|which) (?:kind|type|sort) of\b.*?\b(?:do|does)\b"
 )
 _SET_TENSE = re.compile(
     r"^(?:what|which|where|who)\b(?!.*\b(?:do|does|did)\b).*?\b(?:has|have)\b(?!.*\b(?:just|recently|last|first)\b)"
 )
-_HABIT = re.compile(r"^(?:what|where|who|which)\b.*?\b(?:do|does)\b.*\b(?:like|enjoy|do|love|play|collect|prefer)\b")
+_HABIT = re.compile(
+    r"^(?:what|where|who|which)\b.*?\b(?:do|does)(?: [\w'\u2019]+){1,4} "
+    r"(?:like|enjoy|do|love|play|collect|prefer|make|offer|own|write|read|watch|cook|eat|sell|teach)\b"
+)
 _FUTURE = re.compile(r"\b(?:will|plans?|planning|planned|intends?|intending|upcoming|next|going to|hopes?|wants?)\b")
 _FIRST = re.compile(r"\b(?:first|earliest)\b")
 _LAST = re.compile(r"\b(?:last|latest|most recent|most recently|recently)\b")
@@ -195,7 +205,7 @@ def plan(
     persons = _persons(question, people)
     named = frozenset(part for person in persons for part in person.split())
     verbs = _relation_words(words, named, lexicon)
-    operator = _operator(text, words, len(persons))
+    operator = _operator(text, words, persons)
     asked = unique(stem(word) for word in verbs)
     clean = tuple(word for word in content(question) if word not in named)
     return Plan(
@@ -219,31 +229,39 @@ def _budget(budgets: Budgets, operator: Operator, text: str) -> Budget:
     return max(own, budgets.list_union, key=lambda budget: budget.rows) if _LIKELY.search(text) else own
 
 
-def _operator(text: str, words: Sequence[str], persons: int) -> Operator:
+def _operator(text: str, words: Sequence[str], persons: Sequence[str]) -> Operator:
     """Order matters: a count of things shared is a count, a time shared is a time."""
     if _COUNT.search(text) and not _COUNT_OF_TIME.search(text):
         return Operator.COUNT
     if _TEMPORAL.search(text):
         return Operator.TEMPORAL
-    if _SHARED.search(text) and (persons >= 2 or "both" in words or "common" in words):
+    if _SHARED.search(text) and (len(persons) >= 2 or "both" in words or "common" in words):
+        return Operator.INTERSECTION
+    if _conjoined(words, persons):
         return Operator.INTERSECTION
     if _LIST.search(text) or _asks_plural(words) or _SET_TENSE.search(text) or _HABIT.search(text):
         return Operator.LIST_UNION
     return Operator.SINGLE
 
 
+def _conjoined(words: Sequence[str], persons: Sequence[str]) -> bool:
+    """True for `Ana and Ben`: what is asked of two is shown by evidence of each."""
+    text = f" {' '.join(words)} "
+    return any(f" {one} and {other} " in text for one in persons for other in persons)
+
+
 def _asks_plural(words: Sequence[str]) -> bool:
-    """True for `which books …`, `what outdoor activities …`, `what are …`: a plural before an auxiliary."""
+    """True for `which books has …`, `what outdoor activities did …`, `what are …`: a plural before an auxiliary; the
+    verb of `what makes …` is none."""
     for position, word in enumerate(words):
         if word not in {"what", "which"}:
             continue
         if words[position + 1 : position + 2] == ("are",):
             return True
-        for following in words[position + 1 : position + 5]:
-            if following in AUXILIARIES:
-                break
-            if is_plural(following):
-                return True
+        following = words[position + 1 : position + ASKED_WORDS + 1]
+        end = next((at for at, later in enumerate(following) if later in FINITE), 0)
+        if any(map(is_plural, following[:end])):
+            return True
     return False
 
 

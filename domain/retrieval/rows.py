@@ -34,7 +34,7 @@ class RowFeatures(Frozen):
 
     id: UUID
     text: str
-    """Title and text."""
+    """Title, text, and what the frames that cite it say: they name the relation and the participants in other words."""
     cosine: float
     frame_cosine: float | None = None
     fact: float | None = None

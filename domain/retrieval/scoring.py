@@ -95,14 +95,15 @@ class FactScore(Frozen):
     terms: dict[str, float]
 
 
+def frame_text(frame: Frame) -> str:
+    """Everything a frame says: predicate, arms and literals."""
+    literals = (f"{lit.name} {lit.value} {lit.unit}" for lit in frame.literals)
+    return " ".join((frame.predicate, *(arm.name for arm in frame.arms), *literals))
+
+
 def frame_stems(frame: Frame) -> frozenset[str]:
-    """Stems of everything a frame says: predicate, arms and literals."""
-    texts = (
-        frame.predicate,
-        *(arm.name for arm in frame.arms),
-        *(f"{lit.name} {lit.value} {lit.unit}" for lit in frame.literals),
-    )
-    return frozenset(part for text in texts for part in stems(text)) - _EMPTY_STEMS
+    """Stems of everything a frame says."""
+    return frozenset(stems(frame_text(frame))) - _EMPTY_STEMS
 
 
 def family_stems(plan: Plan) -> frozenset[str]:

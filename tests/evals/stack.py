@@ -11,7 +11,6 @@ from api.services import Services
 from domain.errors import StoreUnavailable
 from domain.jobs import JobState
 from domain.memory import GRAPH_KINDS, Record
-from domain.ports import MemoryModel
 from infra.run.bootstrap import connect
 from infra.run.cli.ingest import read_files
 from infra.run.cli.progress import progress
@@ -19,6 +18,7 @@ from infra.run.cli.sending import deliver, new_delivery
 from infra.run.embedded.postgres import EmbeddedPostgres
 from infra.run.embedded.temporal import NAMESPACE, EmbeddedTemporal
 from infra.run.formats.inputs import Placement
+from infra.settings import Settings
 from tests.e2e.deployment import Deployment
 from tests.evals.conversations import Conversation
 from tests.evals.recorded import CHUNK_CHARACTERS, CHUNK_TURNS, RecordedAnswers
@@ -42,24 +42,17 @@ def servers(folder: Path | None) -> Iterator[Deployment]:
 
 
 @asynccontextmanager
-async def working(deployment: Deployment, model: MemoryModel | None) -> AsyncIterator[Services]:
-    """Services with a worker in this process.
-
-    Without a model the settings' own is used, and chunks are cut by the settings; recorded answers need whole sessions.
-    """
+async def working(deployment: Deployment, model: RecordedAnswers | None) -> AsyncIterator[Services]:
+    """Services with a worker in this process, of the rules model without another; recorded answers need whole sessions
+    as chunks."""
     async with connect(deployment.settings, migrate=True) as found:
-        services = _with_model(found, model)
-        async with deployment.worker(services):
+        services = found if model is None else dataclasses.replace(found, settings=_whole_sessions(found.settings))
+        async with deployment.worker(services, model):
             yield services
 
 
-def _with_model(services: Services, model: MemoryModel | None) -> Services:
-    if model is None:
-        return services
-    changes: dict[str, object] = {}
-    if isinstance(model, RecordedAnswers):
-        changes = {"chunk_turns": CHUNK_TURNS, "chunk_characters": CHUNK_CHARACTERS}
-    return dataclasses.replace(services, model=model, settings=services.settings.model_copy(update=changes))
+def _whole_sessions(settings: Settings) -> Settings:
+    return settings.model_copy(update={"chunk_turns": CHUNK_TURNS, "chunk_characters": CHUNK_CHARACTERS})
 
 
 async def ingest(services: Services, conversations: Sequence[Conversation]) -> None:
