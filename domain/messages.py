@@ -17,6 +17,8 @@ class IngestRequest(Frozen):
     """Input of the ingest workflow. `next_chunk` carries the position over continue-as-new."""
 
     job: JobRef
+    prefix: str
+    """The deployment's, which names its queues and workflows."""
     next_chunk: int = 0
     chunks: int = 0
 
@@ -84,6 +86,7 @@ class UserQueueRequest(Frozen):
     """Input of the per-user queue workflow."""
 
     user_id: str
+    prefix: str
 
 
 class QueueHead(Frozen):
@@ -99,5 +102,6 @@ class IndexRequest(Frozen):
     """Input of the index workflow: canonicalize and upsert every chunk of a job, in order."""
 
     job: JobRef
+    prefix: str
     chunks: int
     next_chunk: int = 0

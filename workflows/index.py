@@ -13,8 +13,8 @@ with workflow.unsafe.imports_passed_through():
     from activities.signatures import GraphSteps, JobSteps
     from domain.errors import GraphUnavailable, StoreUnavailable
     from domain.messages import ChunkTask, IndexRequest, JobOutcome, StepCount, StepFailure
-    from workflows.policies import CHUNKS_A_RUN
-    from workflows.steps import attempt, policies, stage
+    from workflows.policies import CHUNKS_A_RUN, Policies
+    from workflows.steps import attempt, stage
 
 
 Step = Callable[[Any, ChunkTask], Awaitable[StepCount]]
@@ -27,8 +27,9 @@ BROKEN = (GraphUnavailable.type, StoreUnavailable.type)
 class IndexWorkflow:
     """A chunk that can't be indexed leaves its records marked and does not keep the next one waiting."""
 
-    def __init__(self) -> None:
-        self._options = policies()
+    @workflow.init
+    def __init__(self, request: IndexRequest) -> None:
+        self._options = Policies(request.prefix)
         self._broken = ""
 
     @workflow.run
@@ -50,11 +51,11 @@ class IndexWorkflow:
         await self._step(GraphSteps.upsert, task, self._options.graph)
 
     async def _step(self, step: Step, task: ChunkTask, options: ActivityConfig) -> None:
-        note = JobSteps.fail_index
+        note, noting = JobSteps.fail_index, self._options.bookkeeping
         if self._broken:
             failure = StepFailure(chunk=task, step=step.__name__, reason=self._broken)
-            await workflow.execute_activity_method(note, failure, **self._options.bookkeeping)
+            await workflow.execute_activity_method(note, failure, **noting)
             return
-        result = await attempt(step, task, options, chunk=task, note=note)
+        result = await attempt(step, task, options, chunk=task, note=note, noting=noting)
         if isinstance(result, StepFailure) and result.reason in BROKEN:
             self._broken = result.reason

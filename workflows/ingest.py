@@ -5,10 +5,11 @@ Runs at once for every input, however long the user's graph queue is; it ends by
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+from temporalio.workflow import ActivityConfig
 
 with workflow.unsafe.imports_passed_through():
     from activities.signatures import GraphSteps, JobSteps, WriteSteps
@@ -23,16 +24,21 @@ with workflow.unsafe.imports_passed_through():
         StepFailure,
         WriteTask,
     )
-    from workflows.policies import CHUNKS_A_RUN, CHUNKS_AT_A_TIME
-    from workflows.steps import attempt, policies, reason_of, stage
+    from workflows.policies import CHUNKS_A_RUN, CHUNKS_AT_A_TIME, Policies
+    from workflows.steps import attempt, reason_of, stage
+
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @workflow.defn
 class IngestWorkflow:
     """Algorithm 1, Write, up to line 5; IndexWorkflow does the rest in the user's order."""
 
-    def __init__(self) -> None:
-        self._options = policies()
+    @workflow.init
+    def __init__(self, request: IngestRequest) -> None:
+        self._options = Policies(request.prefix)
         self._places = asyncio.Semaphore(CHUNKS_AT_A_TIME)
 
     @workflow.run
@@ -72,19 +78,23 @@ class IngestWorkflow:
 
     async def _write(self, task: ChunkTask) -> bool:
         """Route, write and commit; the vault's writer goes before any other."""
-        options = self._options
-        note = JobSteps.fail_chunk
-        routed = await attempt(WriteSteps.route, task, options.model, chunk=task, note=note)
+        routed = await self._attempt(WriteSteps.route, task, self._options.model, task)
         if isinstance(routed, StepFailure):
             return False
         for kind in sorted(routed.kinds, key=lambda kind: kind is not MemoryKind.VAULT):
             writing = WriteTask(chunk=task, kind=kind)
-            written = await attempt(WriteSteps.write, writing, options.model, chunk=task, note=note)
-            if isinstance(written, StepFailure):
+            if isinstance(await self._attempt(WriteSteps.write, writing, self._options.model, task), StepFailure):
                 return False
-        committed = await attempt(WriteSteps.commit, task, options.database, chunk=task, note=note)
+        committed = await self._attempt(WriteSteps.commit, task, self._options.database, task)
         return not isinstance(committed, StepFailure)
+
+    async def _attempt(
+        self, step: Callable[[Any, T], Awaitable[R]], task: T, options: ActivityConfig, chunk: ChunkTask
+    ) -> R | StepFailure:
+        noting = self._options.bookkeeping
+        return await attempt(step, task, options, chunk=chunk, note=JobSteps.fail_chunk, noting=noting)
 
     async def _draft(self, step: Callable[[Any, ChunkTask], Awaitable[StepCount]], task: ChunkTask) -> None:
         """Extraction is fail-soft: the records stay, marked, and the rest of the chunk goes on."""
-        await attempt(step, task, self._options.model, chunk=task, note=JobSteps.fail_index)
+        options, noting = self._options.model, self._options.bookkeeping
+        await attempt(step, task, options, chunk=task, note=JobSteps.fail_index, noting=noting)

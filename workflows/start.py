@@ -42,7 +42,7 @@ class TemporalStarter:
         try:
             await self._client.start_workflow(
                 IngestWorkflow.run,
-                IngestRequest(job=reference(job)),
+                IngestRequest(job=reference(job), prefix=self._prefix),
                 id=self.ingest_id(job),
                 task_queue=self._queue,
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
@@ -80,7 +80,7 @@ class TemporalStarter:
         try:
             await self._client.start_workflow(
                 UserQueueWorkflow.run,
-                UserQueueRequest(user_id=user_id),
+                UserQueueRequest(user_id=user_id, prefix=self._prefix),
                 id=workflow_id(self._prefix, "queue", user_id),
                 task_queue=self._queue,
                 start_signal="wake",

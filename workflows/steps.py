@@ -10,20 +10,10 @@ from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_
 from temporalio.workflow import ActivityConfig
 
 from domain.messages import ChunkTask, JobRef, StepFailure
-from workflows.policies import KIND, REQUEST, STAGE, USER, WORKFLOW_QUEUE, Policies
+from workflows.policies import KIND, REQUEST, STAGE, USER
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-def prefix() -> str:
-    """The deployment's prefix, which names its queues and workflows."""
-    return workflow.info().task_queue.removesuffix(f"-{WORKFLOW_QUEUE}")
-
-
-def policies() -> Policies:
-    """The options of this deployment's steps."""
-    return Policies(prefix())
 
 
 def attributes(job: JobRef, kind: str) -> TypedSearchAttributes:
@@ -57,6 +47,7 @@ async def attempt(
     *,
     chunk: ChunkTask,
     note: Callable[[Any, StepFailure], Awaitable[None]],
+    noting: ActivityConfig,
 ) -> R | StepFailure:
     """Run a chunk's step; when its retries are spent, have `note` keep why and return that. Cancellation passes."""
     try:
@@ -65,5 +56,5 @@ async def attempt(
         if is_cancelled_exception(error):
             raise
         failure = StepFailure(chunk=chunk, step=step.__name__, reason=reason_of(error))
-    await workflow.execute_activity_method(note, failure, **policies().bookkeeping)
+    await workflow.execute_activity_method(note, failure, **noting)
     return failure

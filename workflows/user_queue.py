@@ -15,16 +15,18 @@ with workflow.unsafe.imports_passed_through():
     from activities.signatures import JobSteps
     from domain.messages import IndexRequest, JobFailure, JobRef, UserQueueRequest
     from workflows.index import IndexWorkflow
-    from workflows.policies import QUEUE_CHECK, QUEUE_IDLE, workflow_id
-    from workflows.steps import attributes, policies, prefix
+    from workflows.policies import QUEUE_CHECK, QUEUE_IDLE, Policies, workflow_id
+    from workflows.steps import attributes
 
 
 @workflow.defn
 class UserQueueWorkflow:
     """Runs while its user has unfinished inputs, and a little longer."""
 
-    def __init__(self) -> None:
-        self._options = policies()
+    @workflow.init
+    def __init__(self, request: UserQueueRequest) -> None:
+        self._prefix = request.prefix
+        self._options = Policies(request.prefix)
         self._woken = True
 
     @workflow.signal
@@ -60,8 +62,8 @@ class UserQueueWorkflow:
         try:
             await workflow.execute_child_workflow(
                 IndexWorkflow.run,
-                IndexRequest(job=job, chunks=chunks),
-                id=workflow_id(prefix(), "index", job.user_id, job.request_id),
+                IndexRequest(job=job, prefix=self._prefix, chunks=chunks),
+                id=workflow_id(self._prefix, "index", job.user_id, job.request_id),
                 search_attributes=attributes(job, "index"),
                 static_summary=f"Index {chunks} chunks",
             )

@@ -126,7 +126,7 @@ class Scripted:
 
     def steps(self) -> Sequence[Callable[..., Any]]:
         """All of them, for a worker."""
-        writing = [self.prepare, self.route, self.write, self.commit]
-        indexing = [self.extract, self.repair, self.canonicalize, self.upsert]
-        failing = [self.fail_chunk, self.fail_index, self.fail_job]
+        writing: list[Callable[..., Any]] = [self.prepare, self.route, self.write, self.commit]
+        indexing: list[Callable[..., Any]] = [self.extract, self.repair, self.canonicalize, self.upsert]
+        failing: list[Callable[..., Any]] = [self.fail_chunk, self.fail_index, self.fail_job]
         return [*writing, *indexing, *failing, self.enqueue, self.queue_head, self.check_ingest, self.finish]

@@ -60,7 +60,10 @@ async def _working(client: Client, steps: Scripted, *, cached: int = 0) -> Async
 async def _ingest(client: Client, steps: Scripted, *, cached: int = 0) -> JobOutcome:
     async with _working(client, steps, cached=cached) as prefix:
         return await client.execute_workflow(
-            IngestWorkflow.run, IngestRequest(job=_job()), id=f"{prefix}/i", task_queue=queue(prefix, WORKFLOW_QUEUE)
+            IngestWorkflow.run,
+            IngestRequest(job=_job(), prefix=prefix),
+            id=f"{prefix}/i",
+            task_queue=queue(prefix, WORKFLOW_QUEUE),
         )
 
 
@@ -68,7 +71,7 @@ async def _index(client: Client, steps: Scripted, chunks: int) -> JobOutcome:
     async with _working(client, steps) as prefix:
         return await client.execute_workflow(
             IndexWorkflow.run,
-            IndexRequest(job=_job(), chunks=chunks),
+            IndexRequest(job=_job(), prefix=prefix, chunks=chunks),
             id=f"{prefix}/x",
             task_queue=queue(prefix, WORKFLOW_QUEUE),
         )
@@ -147,7 +150,7 @@ async def test_the_queue_runs_ready_inputs_one_after_another(client: Client) -> 
     async with _working(client, steps) as prefix:
         handle = await client.start_workflow(
             UserQueueWorkflow.run,
-            UserQueueRequest(user_id="u"),
+            UserQueueRequest(user_id="u", prefix=prefix),
             id=f"{prefix}/q",
             task_queue=queue(prefix, WORKFLOW_QUEUE),
         )
