@@ -1,5 +1,6 @@
 """Entities and frames of one record, from the stretches of the turns it cites (Phi(m), paper 2.3)."""
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -34,8 +35,25 @@ def extract(record: Record, turns: tuple[Turn, ...], *, timezone: str, speakers:
                 made, members = caption_frames(caption, turn, at)
                 found += made
                 participants += members
-    listed = entities(participants)
+    listed = tuple(_with_short_forms(entity, turns, speakers) for entity in entities(participants))
     return Extraction(entities=listed, frames=distinct(named_alike(found, listed)))
+
+
+_ADDRESS = re.compile(
+    r"(?:^|[.!?]\s+)(?:hey|hi|hello|thanks|wow|yeah|yes|yep|oh|congrats|absolutely)[ ,]+([A-Z]\w+)|"
+    r",\s+([A-Z]\w+)\s*[.!?,]",
+    re.IGNORECASE,
+)
+
+
+def _with_short_forms(entity: Entity, turns: tuple[Turn, ...], speakers: tuple[str, ...]) -> Entity:
+    """A speaker with the short forms that another one addresses them by ("Thanks, Mel!"): the source states them."""
+    called: list[str] = []
+    for turn in turns if entity.name in speakers else ():
+        spoken = [match[1] or match[2] for match in _ADDRESS.finditer(turn.text)]
+        called += [name for name in spoken if Cast(turn.speaker, speakers).speaker_called(name) == entity.name]
+    aliases = tuple(name for name in dict.fromkeys(called) if name.casefold() != entity.name.casefold())
+    return entity.model_copy(update={"aliases": aliases}) if aliases else entity
 
 
 def _cited(record: Record, turn: Turn, item: Said) -> bool:

@@ -120,3 +120,8 @@ def test_every_arm_names_a_listed_entity(understand: Understand) -> None:
         speaker="Ana",
     )
     assert {arm.name for frame in told.frames for arm in frame.arms} <= told.names
+
+
+def test_a_speaker_is_known_by_the_short_form_others_use(understand: Understand) -> None:
+    told = understand("Thanks, Mel! I painted your fence yesterday.", speaker="Ana", speakers=("Ana", "Melanie"))
+    assert {entity.name: entity.aliases for entity in told.entities}["Melanie"] == ("Mel",)
