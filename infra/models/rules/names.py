@@ -50,6 +50,8 @@ _LEXICON_TYPES = (
     ("concept", AnchorType.CONCEPT),
 )
 _QUOTES = frozenset("\"“'‘")
+_TITLES = "quoted titles"
+"""Where a parse keeps its quoted titles once they were looked for."""
 MAX_WORDS = 7
 
 
@@ -97,12 +99,13 @@ def is_name_like(token: Token) -> bool:
 
 def _title_around(token: Token) -> str:
     """The quoted title that a token lies in, or ""."""
-    text = token.doc.text
-    if _QUOTES.isdisjoint(text):
-        return ""
-    for start, end, title in quoted(text):
+    kept = token.doc.user_data
+    if _TITLES not in kept:
+        text = token.doc.text
+        kept[_TITLES] = () if _QUOTES.isdisjoint(text) else quoted(text)
+    for start, end, title in kept[_TITLES]:
         if start <= token.idx < end and (title[:1].isupper() or title[:1].isdigit()):
-            return title
+            return str(title)
     return ""
 
 
@@ -156,11 +159,7 @@ def _noun(token: Token, cast: Cast) -> Named | None:
     kept += _of_phrase(token)
     kept += [child for child in token.rights if child.dep_ == "nummod" and child.i == token.i + 1]
     following = token.nbor(1) if token.i + 1 < len(token.doc) else token
-    if (
-        following.lower_ in {"half", "marathon"}
-        and following.dep_ in {"advmod", "npadvmod"}
-        and token.pos_ == "PROPN"
-    ):
+    if following.lower_ in {"half", "marathon"} and following.dep_ in {"advmod", "npadvmod"} and token.pos_ == "PROPN":
         kept.append(following)
     text = _joined(sorted(set(kept), key=lambda item: item.i))
     if not text or not any(char.isalpha() for char in text):
@@ -274,9 +273,5 @@ def conjuncts(token: Token) -> list[Token]:
     """The token and the nouns joined to it by "and" or commas."""
     return [
         token,
-        *(
-            other
-            for other in token.conjuncts
-            if other.i > token.i and other.pos_ in {"NOUN", "PROPN", "PRON", "VERB"}
-        ),
+        *(other for other in token.conjuncts if other.i > token.i and other.pos_ in {"NOUN", "PROPN", "PRON", "VERB"}),
     ]

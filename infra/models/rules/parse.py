@@ -2,6 +2,8 @@
 
 import re
 import threading
+from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,6 +17,10 @@ from infra.models.rules.lexicon import words
 MAX_CHARS = 20_000
 """Longer turns are kept whole as a record and not parsed; chunking cuts talk and documents far below it."""
 
+MAX_KEPT = 512
+"""Parses kept."""
+BATCH = 8
+"""Turns parsed together, as many as a chunk has."""
 MAX_WORD = 120
 """A longer run of letters is no word."""
 
@@ -108,6 +114,8 @@ def _classify(text: str) -> str:
 
 
 _LOCK = threading.Lock()
+_DOCS: OrderedDict[str, Doc] = OrderedDict()
+"""The latest parses by their text, under the lock: one parse a turn, though every call of its chunk asks for it."""
 
 
 @lru_cache(maxsize=1)
@@ -116,19 +124,36 @@ def _pipeline() -> Language:
     return nlp
 
 
-@lru_cache(maxsize=512)
-def _parse(text: str) -> Doc:
-    return _pipeline()(text)
-
-
 def _doc(text: str) -> Doc:
     with _LOCK:
-        return _parse(text)
+        found = _DOCS.get(text) or _pipeline()(text)
+        _keep(text, found)
+    return found
+
+
+def _keep(text: str, doc: Doc) -> None:
+    _DOCS[text] = doc
+    _DOCS.move_to_end(text)
+    while len(_DOCS) > MAX_KEPT:
+        _DOCS.popitem(last=False)
+
+
+def parse_ahead(texts: Iterable[str]) -> None:
+    """Parse the turns of a chunk together: less than half the time of one by one, and the same parses."""
+    clean = dict.fromkeys(_parsable(text) for text in texts if not gate(text))
+    with _LOCK:
+        missing = [text for text in clean if text.strip() and text not in _DOCS]
+        for text, doc in zip(missing, _pipeline().pipe(missing, batch_size=BATCH), strict=True):
+            _keep(text, doc)
+
+
+def _parsable(text: str) -> str:
+    return _VAULT.sub(_mask, _CONTROL.sub(" ", text))
 
 
 def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of a turn in order. Control characters read as blanks; a dropped subject is put back."""
-    clean = _VAULT.sub(_mask, _CONTROL.sub(" ", text))
+    clean = _parsable(text)
     if not clean.strip():
         return ()
     doc = _doc(clean)

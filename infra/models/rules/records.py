@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from domain.memory import Chunk, InputForm, MemoryKind, RecordDraft, Source, Status, Turn
 from infra.models.rules.lexicon import words
 from infra.models.rules.names import named
-from infra.models.rules.parse import gate
+from infra.models.rules.parse import gate, parse_ahead
 from infra.models.rules.people import Cast
 from infra.models.rules.rewrite import rewrite
 from infra.models.rules.said import Said, is_talk, said
@@ -46,9 +46,7 @@ def groups(items: Iterable[Said]) -> list[Group]:
             continue
         kind = MemoryKind.EPISODIC if item.eventful else MemoryKind.SEMANTIC
         joins = (
-            bool(found)
-            and len(found[-1]) < MAX_GROUP
-            and ((item.pointing and not item.eventful) or kind is kinds[-1])
+            bool(found) and len(found[-1]) < MAX_GROUP and ((item.pointing and not item.eventful) or kind is kinds[-1])
         )
         if joins and not (kind is MemoryKind.EPISODIC and _other_event(found[-1], item)):
             found[-1].append(item)
@@ -75,6 +73,7 @@ def write(kind: MemoryKind, chunk: Chunk) -> tuple[RecordDraft, ...]:
         return tuple(_resource(chunk))
     if kind not in {MemoryKind.EPISODIC, MemoryKind.SEMANTIC}:
         return ()
+    parse_ahead(turn.text for turn in chunk.turns)
     drafts: list[RecordDraft] = []
     previous = chunk.previous
     inside = False

@@ -1,13 +1,14 @@
 """Routing: which kinds of memory a chunk updates (paper A.1)."""
 
 from domain.memory import Chunk, InputForm, MemoryKind
-from infra.models.rules.parse import gate
+from infra.models.rules.parse import gate, parse_ahead
 from infra.models.rules.records import groups, local
 from infra.models.rules.said import said
 
 
 def route(chunk: Chunk) -> tuple[MemoryKind, ...]:
     """Kinds in the order of MemoryKind; none for bare questions, greetings and acknowledgements."""
+    parse_ahead(turn.text for turn in chunk.turns)
     kinds: set[MemoryKind] = set()
     for turn in chunk.turns:
         if turn.text.strip() and gate(turn.text):
