@@ -128,9 +128,10 @@ def subject_role(clause: Clause) -> str:
 
 def complements(clause: Clause) -> Iterator[Role]:
     """Objects, recipients, qualities and prepositional participants of a clause and of the verbs folded into it."""
+    folded = {verb.i for verb in (clause.verb, *clause.matrix)}
     for verb in (clause.verb, *reversed(clause.matrix)):
         for child in verb.children:
-            yield from _complement(child, verb)
+            yield from (role for role in _complement(child, verb) if role.token.i not in folded)
 
 
 def _complement(child: Token, verb: Token) -> Iterator[Role]:
@@ -189,7 +190,9 @@ def _is_time(preposition: Token) -> bool:
 
 def _prepositional(preposition: Token, governor: str) -> Iterator[Role]:
     word = preposition.lower_
-    role = "agent" if preposition.dep_ == "agent" else _PREPOSITION_ROLES.get(word, word if word.isalpha() else "topic")
+    role = (
+        "agent" if preposition.dep_ == "agent" else _PREPOSITION_ROLES.get(word, word if word.isalpha() else "topic")
+    )
     if (
         word in {"on", "in", "at", "of", "about", "to"}
         and governor in _TOPIC_VERBS

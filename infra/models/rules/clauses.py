@@ -4,12 +4,14 @@ from collections.abc import Callable
 
 from spacy.tokens import Token
 
+from domain.memory import Status
 from infra.models.rules.lexicon import words
 from infra.models.rules.parse import Sentence
 from infra.models.rules.status import Clause, standing
 
 _HEADS = frozenset({"ROOT", "conj", "advcl", "relcl", "ccomp", "acl", "xcomp", "parataxis", "dep", "pcomp"})
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj")
+_AIMS = frozenset({"goal", "aim", "dream", "wish", "hope", "ambition"})
 _RELATIVE = frozenset({"who", "which", "that", "whom"})
 
 
@@ -109,7 +111,17 @@ def _clause(token: Token, direction: Callable[[Token], int]) -> Clause:
     own = next((child for child in token.children if child.dep_ in _SUBJECTS), None)
     ways = [way for verb in (token, *reversed(matrix)) if (way := direction(verb))]
     status, negated, modality = standing(token, matrix, direction=ways[0] if ways else 0)
+    owner = _aiming(subject, matrix)
+    if owner is not None and own is None:
+        return Clause(token, matrix, owner, gap, Status.HYPOTHETICAL, negated, "want")
     return Clause(token, matrix, own or subject, gap, status, negated, modality)
+
+
+def _aiming(subject: Token | None, matrix: tuple[Token, ...]) -> Token | None:
+    """Whose aim it is: in "my goal is to give …" I want to give."""
+    if subject is None or not matrix or matrix[0].lemma_ != "be" or subject.lemma_ not in _AIMS:
+        return None
+    return next((child for child in subject.children if child.dep_ == "poss"), None)
 
 
 def _subject(verb: Token, depth: int = 0) -> tuple[Token | None, Token | None]:

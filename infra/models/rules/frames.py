@@ -316,7 +316,8 @@ def fragment(item: Said, cast: Cast) -> tuple[FrameDraft, list[Named]] | None:
     draft = Draft("have" if planned else "mention")
     draft.add("agent", Named(cast.speaker, AnchorType.PERSON))
     for each in conjuncts(root):
-        draft.add("object", named(each, cast))
+        participant = named(each, cast)
+        draft.add("object", participant if participant is None or participant.name not in cast.speakers else None)
     _phrases(draft, root, cast)
     if all(role != "object" for role, _ in draft.arms) or draft.distinct < 2:
         return None

@@ -125,3 +125,9 @@ def test_every_arm_names_a_listed_entity(understand: Understand) -> None:
 def test_a_speaker_is_known_by_the_short_form_others_use(understand: Understand) -> None:
     told = understand("Thanks, Mel! I painted your fence yesterday.", speaker="Ana", speakers=("Ana", "Melanie"))
     assert {entity.name: entity.aliases for entity in told.entities}["Melanie"] == ("Mel",)
+
+
+def test_an_aim_is_wanted_by_whose_it_is(understand: Understand) -> None:
+    frame = understand("My goal is to open a bakery.", speaker="Ana").frame("open")
+    assert arms(frame) == {"agent": "Ana", "object": "bakery"}
+    assert (frame.status, frame.modality) == (Status.HYPOTHETICAL, "want")
