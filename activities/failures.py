@@ -24,7 +24,7 @@ S = TypeVar("S")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-BEAT_SECONDS = 3.0
+BEAT_SECONDS = 2.0
 """Interval of heartbeats; a few fit into the policies' heartbeat timeout."""
 
 logger = logging.getLogger(__name__)

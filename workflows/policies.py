@@ -18,7 +18,7 @@ WORKFLOW_QUEUE = "workflow"
 DATABASE_QUEUE = "database"
 MODEL_QUEUE = "model"
 
-HEARTBEAT = timedelta(seconds=15)
+HEARTBEAT = timedelta(seconds=10)
 """A step of a killed worker is taken over after this long at most."""
 
 MODEL_STEP_LIMIT = timedelta(hours=1)

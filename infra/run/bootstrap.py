@@ -16,8 +16,7 @@ from api.services import Services
 from domain.errors import ConfigurationError
 from domain.intake import Limits
 from domain.ports import Embedder
-from infra.models.cached import CachedEmbedder
-from infra.models.minilm import MiniLM
+from infra.run.models import make_embedder
 from infra.settings import Settings
 from infra.stores.database import Database
 from infra.stores.graph import AgeGraph
@@ -102,16 +101,6 @@ def input_limits(settings: Settings) -> Limits:
     return Limits(
         max_message_characters=settings.max_message_characters, max_input_messages=settings.max_input_messages
     )
-
-
-def make_embedder(settings: Settings) -> Embedder:
-    """The endpoint's embedder if one is named, else local MiniLM; with a memory of the texts last seen."""
-    if settings.model_base_url is None or settings.embedding_model is None:
-        return CachedEmbedder(MiniLM())
-    # Two seconds of import that a command without an endpoint does not pay.
-    from infra.run.models import endpoint_embedder  # noqa: PLC0415
-
-    return CachedEmbedder(endpoint_embedder(settings, settings.model_base_url, settings.embedding_model))
 
 
 def vault_key(settings: Settings) -> bytes:

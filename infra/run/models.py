@@ -1,31 +1,31 @@
-"""The models a worker asks. Apart from the other services: they take seconds to import, and only a worker asks."""
+"""Which model a worker asks and which embedder everybody uses.
 
-import asyncio
+Each alternative takes seconds to import (spaCy, the openai client), and most processes need neither, so a module of a
+model
+is imported when it is chosen.
+"""
 
 from domain.ports import Embedder, MemoryModel
-from infra.models.openai.embedder import OpenAIEmbedder
-from infra.models.openai.endpoint import Endpoint
-from infra.models.openai.model import OpenAIModel
-from infra.models.rules.model import RulesModel
+from infra.models.cached import CachedEmbedder
+from infra.models.minilm import MiniLM
 from infra.settings import Settings
 
 
 def make_model(settings: Settings) -> MemoryModel:
     """The endpoint's chat model if an endpoint is configured, else the offline rules model."""
     if settings.model_base_url is None:
+        from infra.models.rules.model import RulesModel  # noqa: PLC0415
+
         return RulesModel()
-    return OpenAIModel(_endpoint(settings, settings.model_base_url), model=settings.chat_model)
+    from infra.run.endpoint import chat_model  # noqa: PLC0415
+
+    return chat_model(settings, settings.model_base_url)
 
 
-def endpoint_embedder(settings: Settings, base_url: str, model: str) -> Embedder:
-    """The endpoint's embedder."""
-    return OpenAIEmbedder(_endpoint(settings, base_url), model=model, dimension=settings.embedding_dimension)
+def make_embedder(settings: Settings) -> Embedder:
+    """The endpoint's embedder if one is named, else local MiniLM; with a memory of the texts last seen."""
+    if settings.model_base_url is None or settings.embedding_model is None:
+        return CachedEmbedder(MiniLM())
+    from infra.run.endpoint import embedding_model  # noqa: PLC0415
 
-
-def _endpoint(settings: Settings, base_url: str) -> Endpoint:
-    return Endpoint(
-        base_url,
-        api_key=settings.model_api_key,
-        timeout_seconds=settings.model_timeout_seconds,
-        limit=asyncio.Semaphore(settings.model_concurrency),
-    )
+    return CachedEmbedder(embedding_model(settings, settings.model_base_url, settings.embedding_model))
