@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from domain.graph import Vector
-from domain.memory import Anchor, AnchorType, Frame, MemoryKind
+from domain.memory import Anchor, AnchorType, Frame, MemoryKind, Record
 from domain.ports import GraphStore, RecordStore
 from domain.retrieval import lanes
 from domain.retrieval.entered import (
@@ -18,6 +18,7 @@ from domain.retrieval.entered import (
     fact_context,
     lane_frames,
     note,
+    shortlisted,
     texts_of_rows,
     ways_in,
     without_room,
@@ -43,12 +44,18 @@ class Direct:
         ids = await self._records.search_direct(
             query.user_id, vector=vector, words=planned.words, kinds=kinds, limit=limit
         )
-        found, cosines = await asyncio.gather(
-            self._records.records(query.user_id, ids), self._records.similarities(query.user_id, ids, vector)
+        found, cosines, around = await asyncio.gather(
+            self._records.records(query.user_id, ids),
+            self._records.similarities(query.user_id, ids, vector),
+            self._records.surroundings(query.user_id, ids, characters=lanes.AROUND_CHARACTERS),
         )
         seen = tuple(record for record in found if query.sees(record))
         return Entered(
-            plan=planned, records=seen, cosines=dict(cosines), why={record.id: ("direct",) for record in seen}
+            plan=planned,
+            records=seen,
+            cosines=dict(cosines),
+            around={record.id: around.get(record.id, "") for record in seen},
+            why={record.id: ("direct",) for record in seen},
         )
 
 
@@ -72,7 +79,7 @@ class GraphLanes:
         """Raises GraphUnavailable when the graph can't be read."""
         doors = await self._doors(query, vector)
         pool = await self._base_lane(query, vector, doors)
-        return await self._relation_lane(query, doors, pool)
+        return await self._relation_lane(query, vector, doors, pool)
 
     # ------------------------------------------------------------------------------------------ anchor entry
 
@@ -154,7 +161,27 @@ class GraphLanes:
 
     # ----------------------------------------------------------------------------------------- relation lane
 
-    async def _relation_lane(self, query: SearchQuery, doors: Doors, pool: Pool) -> Entered:
+    async def _closer(
+        self, query: SearchQuery, vector: Vector, doors: Doors, pool: Pool, seen: Mapping[UUID, Record]
+    ) -> Pool:
+        """The pool with the frames of the most promising rows and the messages around them (platform.md 5: a vector a
+        frame, finer units)."""
+        rows = shortlisted(pool, seen, doors.plan.words)
+        frames, around = await asyncio.gather(
+            self._graph.frames_of_records(query.user_id, rows, limit=lanes.FRAMES_OF_ROWS),
+            self._records.surroundings(query.user_id, rows, characters=lanes.AROUND_CHARACTERS),
+        )
+        fresh = [frame for frame in frames if frame.id not in pool.frame_cosines and frame.kind in query.kinds]
+        cosines = await self._graph.frame_similarities(query.user_id, [frame.id for frame in fresh], vector)
+        return pool.model_copy(
+            update={
+                "frames": (*pool.frames, *fresh),
+                "frame_cosines": {**pool.frame_cosines, **cosines},
+                "around": {row: around.get(row, "") for row in rows},
+            }
+        )
+
+    async def _relation_lane(self, query: SearchQuery, vector: Vector, doors: Doors, pool: Pool) -> Entered:
         candidates = lane_frames(doors, pool)
         cited = {
             frame.id: lanes.nearest(frame.record_ids, pool.cosines, limit=lanes.CITATIONS_PER_FACT)
@@ -163,6 +190,7 @@ class GraphLanes:
         ids = tuple(dict.fromkeys((*pool.why, *(record for rows in cited.values() for record in rows))))
         found = await self._records.records(query.user_id, ids)
         seen = {record.id: record for record in found if query.sees(record)}
+        pool = await self._closer(query, vector, doors, pool, seen)
         context = fact_context(doors, pool, candidates, seen, query)
         scores = {frame.id: score_fact(frame, doors.plan, context) for frame in pool.frames}
         ranked = rank([f for f in candidates if any(r in seen for r in f.record_ids)], scores, doors.plan, context)
@@ -179,6 +207,7 @@ class GraphLanes:
             frame_cosines=best_cosines,
             fact_scores=best_scores,
             frame_texts=texts_of_rows(pool.frames),
+            around=pool.around,
             cited=lane_rows,
             why=entering,
             facts=facts,

@@ -9,11 +9,11 @@ from domain.errors import GraphUnavailable, InvalidInput
 from domain.graph import Vector
 from domain.memory import GRAPH_KINDS, MemoryKind, Record
 from domain.ports import Embedder, GraphStore, RecordStore
-from domain.retrieval.entered import Entered
+from domain.retrieval.entered import Entered, row_features
 from domain.retrieval.fusion import Candidate, Fused, fuse, row_words
 from domain.retrieval.plan import Budgets, Operator, plan
 from domain.retrieval.query import MAX_QUERY, Explanation, FactTerms, Row, SearchQuery, SearchResult
-from domain.retrieval.rows import RowFeatures, score_rows
+from domain.retrieval.rows import score_rows
 from domain.retrieval.times import local_day
 from domain.text import storable
 
@@ -91,7 +91,7 @@ def _check(query: SearchQuery) -> None:
 
 
 def _answer(query: SearchQuery, entered: Entered) -> SearchResult:
-    scores = score_rows([_features(record, entered) for record in entered.records], entered.plan.words)
+    scores = score_rows([row_features(record, entered) for record in entered.records], entered.plan.words)
     by_id = {record.id: record for record in entered.records}
     fused = fuse(
         (_candidate(record, scores[record.id], entered, query) for record in entered.records),
@@ -110,16 +110,6 @@ def _answer(query: SearchQuery, entered: Entered) -> SearchResult:
         truncated=_truncated(entered, fused),
         plan=entered.plan,
         explanation=_explanation(entered, fused) if query.explain else None,
-    )
-
-
-def _features(record: Record, entered: Entered) -> RowFeatures:
-    return RowFeatures(
-        id=record.id,
-        text=f"{record.title}. {record.text} {entered.frame_texts.get(record.id, '')}",
-        cosine=entered.cosines.get(record.id, 0.0),
-        frame_cosine=entered.frame_cosines.get(record.id),
-        fact=entered.fact_scores.get(record.id),
     )
 
 

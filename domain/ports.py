@@ -155,6 +155,10 @@ class RecordStore(Protocol):
     async def temporal_neighbours(self, user_id: str, record_ids: Sequence[UUID], *, limit: int) -> tuple[UUID, ...]:
         """Records of the same session just before and after."""
 
+    async def surroundings(self, user_id: str, record_ids: Sequence[UUID], *, characters: int) -> Mapping[UUID, str]:
+        """For each record the messages it cites, each with the one before and after it in its input: speakers, words
+        and captions, at most `characters` of each text, a long cited text from where the record's source starts."""
+
     async def similarities(self, user_id: str, record_ids: Sequence[UUID], vector: Vector) -> Mapping[UUID, float]:
         """Cosine of each record with a vector."""
 

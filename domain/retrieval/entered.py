@@ -14,6 +14,7 @@ from domain.retrieval.entry import AnchorCandidate, ScoredAnchor
 from domain.retrieval.fusion import Quota
 from domain.retrieval.plan import Operator, Plan
 from domain.retrieval.query import Fact, SearchQuery
+from domain.retrieval.rows import RowFeatures, shortlist
 from domain.retrieval.scoring import (
     K_F,
     OBJECT_TYPES,
@@ -44,6 +45,8 @@ class Entered(Frozen):
     """Best s_F of a frame that cites the row."""
     frame_texts: dict[UUID, str] = Field(default_factory=dict)
     """What the frames that cite the row say."""
+    around: dict[UUID, str] = Field(default_factory=dict)
+    """The messages around the rows that were looked at closely."""
     cited: frozenset[UUID] = frozenset()
     """Rows cited by the facts considered."""
     why: dict[UUID, tuple[str, ...]] = Field(default_factory=dict)
@@ -62,6 +65,7 @@ class Entered(Frozen):
             update={
                 "records": (*self.records, *other.records),
                 "cosines": {**other.cosines, **self.cosines},
+                "around": {**other.around, **self.around},
                 "why": {**other.why, **self.why},
             }
         )
@@ -89,6 +93,8 @@ class Pool(Frozen):
     frame_cosines: dict[str, float]
     cosines: dict[UUID, float]
     why: dict[UUID, tuple[str, ...]]
+    around: dict[UUID, str] = Field(default_factory=dict)
+    """The messages around the rows that were looked at closely."""
 
 
 def anchor_candidates(
@@ -210,6 +216,33 @@ def best_of_rows(pool: Pool, scores: Mapping[str, FactScore]) -> tuple[dict[UUID
             cosines[record] = max(cosines.get(record, -1.0), pool.frame_cosines.get(frame.id, -1.0))
             facts[record] = max(facts.get(record, scores[frame.id].score), scores[frame.id].score)
     return cosines, facts
+
+
+def row_features(record: Record, entered: Entered) -> RowFeatures:
+    """What an entered row is scored by."""
+    return RowFeatures(
+        id=record.id,
+        text=row_text(record, entered.frame_texts),
+        cosine=entered.cosines.get(record.id, 0.0),
+        frame_cosine=entered.frame_cosines.get(record.id),
+        fact=entered.fact_scores.get(record.id),
+        around=entered.around.get(record.id),
+    )
+
+
+def shortlisted(pool: Pool, seen: Mapping[UUID, Record], words: Sequence[str]) -> tuple[UUID, ...]:
+    """Rows of the pool to look at closely, at most SHORTLIST, best first."""
+    texts = texts_of_rows(pool.frames)
+    rows = [
+        RowFeatures(id=record.id, text=row_text(record, texts), cosine=pool.cosines.get(record.id, 0.0))
+        for record in seen.values()
+    ]
+    return shortlist(rows, words, limit=lanes.SHORTLIST)
+
+
+def row_text(record: Record, frame_texts: Mapping[UUID, str]) -> str:
+    """Title, text, and what the frames say that cite it."""
+    return f"{record.title}. {record.text} {frame_texts.get(record.id, '')}"
 
 
 def texts_of_rows(frames: Iterable[Frame]) -> dict[UUID, str]:

@@ -34,6 +34,15 @@ SUPPORT_ROWS = 40
 CHUNK_DISTANCE = 2
 """Same-chunk support reaches this many records either way (platform.md 5)."""
 
+SHORTLIST = 60
+"""Rows looked at closely: their frames and the messages around them are read (ours; 40 to 100 are alike)."""
+
+FRAMES_OF_ROWS = 400
+"""Frames of the rows looked at closely (ours): six or seven each."""
+
+AROUND_CHARACTERS = 1_000
+"""Of each message around a row (ours): a turn is shorter, a document is longer."""
+
 CITATIONS_PER_FACT = 8
 """Rows one fact brings in, in vector order (ours): a claim supported a hundred times is not to fill the budget."""
 

@@ -83,6 +83,24 @@ WHERE r.user_id = %(user)s AND r.id = ANY(%(ids)s) AND n.id <> ALL(%(ids)s)
 ORDER BY n.mention_time, n.id LIMIT %(limit)s
 """
 
+SURROUNDINGS = """
+WITH cited AS (
+    SELECT r.id, m.job_id, m.ordinal, min((s.value ->> 'start')::int) AS start
+    FROM records r
+    CROSS JOIN LATERAL jsonb_array_elements(r.sources) s
+    JOIN messages m ON m.user_id = r.user_id AND m.session_id = r.session_id AND m.message_id = s.value ->> 'turn_id'
+    WHERE r.user_id = %(user)s AND r.id = ANY(%(ids)s)
+    GROUP BY r.id, m.job_id, m.ordinal
+)
+SELECT c.id, string_agg(concat_ws(' ', w.speaker, CASE
+        WHEN w.ordinal < c.ordinal THEN right(w.text, %(characters)s)
+        WHEN w.ordinal > c.ordinal THEN left(w.text, %(characters)s)
+        ELSE substr(w.text, coalesce(c.start, 0) + 1, %(characters)s)
+    END, nullif(w.captions::text, '[]')), ' ' ORDER BY c.job_id, c.ordinal, w.ordinal) AS words
+FROM cited c JOIN messages w ON w.job_id = c.job_id AND w.ordinal BETWEEN c.ordinal - 1 AND c.ordinal + 1
+GROUP BY c.id
+"""
+
 SIMILARITIES = """
 SELECT record_id, 1 - (vector <=> %s) AS cosine FROM record_vectors WHERE user_id = %s AND record_id = ANY(%s)
 """
@@ -223,6 +241,11 @@ class PostgresRecords:
     async def temporal_neighbours(self, user_id: str, record_ids: Sequence[UUID], *, limit: int) -> tuple[UUID, ...]:
         """The records just before and after each, by mention time within its session, oldest first."""
         return await self._ids(TEMPORAL_NEIGHBOURS, {"user": user_id, "ids": list(record_ids), "limit": limit})
+
+    async def surroundings(self, user_id: str, record_ids: Sequence[UUID], *, characters: int) -> Mapping[UUID, str]:
+        """For each record the messages it cites with the one before and after, at most `characters` of each text."""
+        values = {"user": user_id, "ids": list(record_ids), "characters": characters}
+        return {row["id"]: row["words"] for row in await self._rows(SURROUNDINGS, values)}
 
     async def similarities(self, user_id: str, record_ids: Sequence[UUID], vector: Vector) -> Mapping[UUID, float]:
         """Cosine of each record with a vector."""

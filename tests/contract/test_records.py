@@ -8,7 +8,7 @@ import pytest
 
 from domain.errors import NotFound, StoreUnavailable
 from domain.jobs import chunk_id
-from domain.memory import Chunk, IndexStatus, MemoryKind, Record
+from domain.memory import Chunk, IndexStatus, MemoryKind, Record, Source
 from tests.contract.conftest import Stores
 from tests.contract.samples import NOW, chunk, message, new_input, record, unit
 
@@ -139,6 +139,25 @@ async def test_support_from_provenance(stores: Stores) -> None:
     assert await stores.records.same_chunk("ona", ids[:2], limit=9) == ()
     assert await stores.records.temporal_neighbours("ona", [ids[1]], limit=9) == (ids[0], ids[2])
     assert await stores.records.temporal_neighbours("ona", [ids[0], ids[3]], limit=1) == (ids[1],)
+
+
+async def test_the_messages_around_a_record(stores: Stores) -> None:
+    talk = [message(name, text=f"{name} says {name * 3}", minutes=minute) for minute, name in enumerate("abcd")]
+    new = new_input(messages=talk)
+    await stores.jobs.accept(new, body_hash="h", now=NOW)
+    one = chunk(new)
+    await stores.jobs.save_chunks(one.input_id, [one])
+    asked, last, far = (
+        record(one, ordinal).model_copy(update={"sources": sources})
+        for ordinal, sources in enumerate(((Source(turn_id="b", start=2),), (Source(turn_id="d"),), ()))
+    )
+    await commit(stores, asked, last, far)
+    around = await stores.records.surroundings("ona", [asked.id, last.id, far.id], characters=4)
+    assert around == {
+        asked.id: 'Ona  aaa ["a picture of a"] Ona says ["a picture of b"] Ona c sa ["a picture of c"]',
+        last.id: 'Ona  ccc ["a picture of c"] Ona d sa ["a picture of d"]',
+    }
+    assert await stores.records.surroundings("other", [asked.id], characters=4) == {}
 
 
 async def test_similarities_are_cosines(stores: Stores) -> None:

@@ -3,6 +3,7 @@
 They pass the contract suite that Postgres passes (tests/contract).
 """
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -234,6 +235,11 @@ class MemoryJobs:
         return QueueHead(job=ref, ready=head.state is JobState.EXTRACTED, chunks=head.chunks)
 
 
+def _said(message: Message, text: str) -> str:
+    captions = [json.dumps(list(message.captions), ensure_ascii=False)] if message.captions else []
+    return " ".join((message.speaker, text, *captions))
+
+
 class MemoryRecords:
     """RecordStore."""
 
@@ -310,6 +316,24 @@ class MemoryRecords:
             place = line.index((record.mention_time, record.id))
             found |= {*line[max(place - 1, 0) : place], *line[place + 1 : place + 2]}
         return tuple(identity for _, identity in sorted(found) if identity not in record_ids)[:limit]
+
+    async def surroundings(self, user_id: str, record_ids: Sequence[UUID], *, characters: int) -> Mapping[UUID, str]:
+        found: dict[UUID, str] = {}
+        for record in await self.records(user_id, record_ids):
+            starts = {source.turn_id: source.start or 0 for source in reversed(record.sources)}
+            parts = []
+            for stored in self._rows.inputs.values():
+                if (stored.user_id, stored.session_id) != (user_id, record.session_id):
+                    continue
+                for place, message in enumerate(stored.messages):
+                    if message.id in starts:
+                        start = starts[message.id]
+                        parts += [_said(each, each.text[-characters:]) for each in stored.messages[:place][-1:]]
+                        parts.append(_said(message, message.text[start : start + characters]))
+                        parts += [_said(each, each.text[:characters]) for each in stored.messages[place + 1 :][:1]]
+            if parts:
+                found[record.id] = " ".join(parts)
+        return found
 
     async def similarities(self, user_id: str, record_ids: Sequence[UUID], vector: Vector) -> Mapping[UUID, float]:
         own = await self.records(user_id, record_ids)

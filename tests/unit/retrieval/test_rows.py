@@ -6,7 +6,7 @@ import pytest
 
 from domain.memory import Frame, MemoryKind, Status
 from domain.retrieval.lanes import bounded, co_participants, facts_of, nearest
-from domain.retrieval.rows import RowFeatures, bm25, score_rows, z_scores
+from domain.retrieval.rows import RowFeatures, bm25, score_rows, shortlist, z_scores
 from domain.retrieval.scoring import FactScore
 from tests.unit.retrieval.build import arm, day, frame, uid
 
@@ -39,11 +39,29 @@ def test_each_term_can_lift_a_row() -> None:
         plain.model_copy(update={"text": "a red boat"}),
         plain.model_copy(update={"frame_cosine": 0.6}),
         plain.model_copy(update={"fact": 2.0}),
+        plain.model_copy(update={"around": "a red boat"}),
     ):
         lifted = better.model_copy(update={"id": uid("better")})
         scores = score_rows([plain, lifted], ["boat"])
         assert scores[lifted.id] > scores[plain.id]
         assert all(math.isfinite(score) for score in scores.values())
+
+
+def test_rows_looked_at_closely_stand_above_the_others() -> None:
+    rows = [
+        RowFeatures(id=uid("near"), text="boat", cosine=0.9),
+        RowFeatures(id=uid("far"), text="", cosine=0.1, around=""),
+        RowFeatures(id=uid("answer"), text="", cosine=0.1, around="asked about a boat"),
+        RowFeatures(id=uid("other"), text="", cosine=0.5),
+    ]
+    scores = score_rows(rows, ["boat"])
+    assert sorted(scores, key=lambda row: -scores[row]) == [uid("answer"), uid("far"), uid("near"), uid("other")]
+
+
+def test_the_shortlist_goes_by_cosine_and_words() -> None:
+    rows = [RowFeatures(id=uid(str(n)), text="a boat" if n == 7 else "", cosine=n / 20) for n in range(10)]
+    assert shortlist(rows, ["boat"], limit=2) == (uid("7"), uid("9"))
+    assert shortlist([], ["boat"], limit=2) == ()
 
 
 def test_rows_of_a_hub_enter_in_vector_order() -> None:
