@@ -18,7 +18,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from domain.errors import ReverieError
+from domain.errors import GraphUnavailable, ReverieError
 
 S = TypeVar("S")
 P = ParamSpec("P")
@@ -26,6 +26,10 @@ R = TypeVar("R")
 
 BEAT_SECONDS = 2.0
 """Interval of heartbeats; a few fit into the policies' heartbeat timeout."""
+
+GRAPH_ATTEMPTS = 3
+"""Attempts on a broken graph: the evidence is safe and a retry of the job is cheap, so the user's queue does not wait
+long."""
 
 logger = logging.getLogger(__name__)
 
@@ -70,4 +74,7 @@ async def _beat() -> None:
 def failure(error: ReverieError) -> ApplicationError:
     """The Temporal failure of a domain error; a Retry-After becomes the delay of the next attempt."""
     delay = timedelta(seconds=error.retry_after) if error.retryable and error.retry_after else None
-    return ApplicationError(error.message, type=error.type, non_retryable=not error.retryable, next_retry_delay=delay)
+    spent = isinstance(error, GraphUnavailable) and activity.info().attempt >= GRAPH_ATTEMPTS
+    return ApplicationError(
+        error.message, type=error.type, non_retryable=spent or not error.retryable, next_retry_delay=delay
+    )

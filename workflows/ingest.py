@@ -25,7 +25,7 @@ with workflow.unsafe.imports_passed_through():
         WriteTask,
     )
     from workflows.policies import CHUNKS_A_RUN, CHUNKS_AT_A_TIME, Policies
-    from workflows.steps import attempt, reason_of, stage
+    from workflows.steps import attempt, heed_cancellation, reason_of, stage
 
 
 T = TypeVar("T")
@@ -60,6 +60,7 @@ class IngestWorkflow:
         if request.next_chunk == 0:
             stage("writing")
             prepared = await workflow.execute_activity_method(WriteSteps.prepare, request.job, **self._options.database)
+            heed_cancellation()
             chunks = prepared.chunks
         until = min(request.next_chunk + CHUNKS_A_RUN, chunks)
         await asyncio.gather(*(self._chunk(request.job, ordinal) for ordinal in range(request.next_chunk, until)))

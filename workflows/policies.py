@@ -29,9 +29,6 @@ DATABASE_ATTEMPTS = 12
 BOOKKEEPING_ATTEMPTS = 40
 """About half an hour at one-minute intervals: without it a job would stay open for ever."""
 
-GRAPH_ATTEMPTS = 4
-"""The evidence is safe and a replay is cheap, so a broken graph does not hold up the user's queue for long."""
-
 CHUNKS_AT_A_TIME = 4
 CHUNKS_A_RUN = 100
 """Chunks before continue-as-new: 100 of about 40 events keep a history far below Temporal's 10,000-event warning."""
@@ -68,9 +65,6 @@ class Policies:
         self.model = _step(queue(prefix, MODEL_QUEUE), MODEL_STEP_LIMIT, _retries(MODEL_ATTEMPTS, timedelta(minutes=1)))
         self.database = _step(
             queue(prefix, DATABASE_QUEUE), timedelta(minutes=10), _retries(DATABASE_ATTEMPTS, timedelta(seconds=30))
-        )
-        self.graph = _step(
-            queue(prefix, DATABASE_QUEUE), timedelta(minutes=10), _retries(GRAPH_ATTEMPTS, timedelta(seconds=10))
         )
         self.bookkeeping = _step(
             queue(prefix, DATABASE_QUEUE), timedelta(minutes=1), _retries(BOOKKEEPING_ATTEMPTS, timedelta(minutes=1))

@@ -1,6 +1,7 @@
 """How a workflow runs a step: the step's failure becomes a note in the evidence plane, never the end of the
 workflow."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -40,6 +41,12 @@ def reason_of(error: BaseException) -> str:
     return type(cause).__name__ if cause is not None else type(error).__name__
 
 
+def heed_cancellation() -> None:
+    """Raise CancelledError if the workflow was cancelled: a step that ended well all the same swallows the request."""
+    if workflow.cancellation_reason() is not None:
+        raise asyncio.CancelledError
+
+
 async def attempt(
     step: Callable[[Any, T], Awaitable[R]],
     task: T,
@@ -51,7 +58,9 @@ async def attempt(
 ) -> R | StepFailure:
     """Run a chunk's step; when its retries are spent, have `note` keep why and return that. Cancellation passes."""
     try:
-        return await workflow.execute_activity_method(step, task, **options)
+        result = await workflow.execute_activity_method(step, task, **options)
+        heed_cancellation()
+        return result
     except ActivityError as error:
         if is_cancelled_exception(error):
             raise

@@ -35,8 +35,8 @@ WORKFLOWS = (IngestWorkflow, IndexWorkflow, UserQueueWorkflow)
 PASSED_THROUGH = ("domain", "activities", "pydantic", "pydantic_core", "annotated_types")
 """Modules that workflows share with the process instead of loading them anew in each sandbox."""
 
-SWEEP_SECONDS = 10.0
-SWEEP_AGE = timedelta(seconds=15)
+SWEEP_SECONDS = 5.0
+SWEEP_AGE = timedelta(seconds=10)
 """A job this old whose workflow was never started, or whose queue sleeps, is looked after."""
 
 GRACE = timedelta(seconds=10)

@@ -28,6 +28,8 @@ SESSIONS = (
             "Ines: Mostarda broke the blue vase that my grandmother gave me.",
             "Bruno: I repaired the kitchen table in the flat two days ago.",
             "Ines: The pump X-100 died, so I ordered the X-1000.",
+            "Bruno: Clara drove to the Braga bakery fair with her old bakery van.",
+            "Ines: Rafael painted the old kitchen table blue.",
         ),
     ),
     (

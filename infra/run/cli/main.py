@@ -1,5 +1,7 @@
 """`reverie`: the command line."""
 
+import os
+import sys
 from importlib.metadata import version as installed_version
 from typing import Annotated
 
@@ -10,7 +12,7 @@ from infra.run.cli.add import add
 from infra.run.cli.demo import demo
 from infra.run.cli.doctor import doctor
 from infra.run.cli.ingest import ingest
-from infra.run.cli.output import emit, out
+from infra.run.cli.output import INTERRUPTED, emit, out
 from infra.run.cli.reembed import reembed
 from infra.run.cli.search import search
 from infra.run.cli.up import up
@@ -46,4 +48,12 @@ def version(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def main() -> None:
     """Entry point of the `reverie` script."""
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        if end.code != INTERRUPTED:
+            raise
+        # A call to Temporal cut off in the middle can keep the interpreter from ending in good order.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)

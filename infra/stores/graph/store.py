@@ -18,7 +18,7 @@ from infra.stores.graph.properties import agtype, agtypes, anchor_of, frame_of, 
 from infra.stores.graph.upsert import apply
 from infra.stores.migrations.age import ENSURE_GRAPH
 
-LOCK_WAIT = "5s"
+LOCK_WAIT = "3s"
 """Longest wait for a lock on the graph: shorter than an activity's patience, longer than a queue of other writes."""
 STATEMENT_LIMIT = "30s"
 
