@@ -19,7 +19,8 @@ class Quota(StrEnum):
     STRICT = "strict"
     """B_R cited rows, then B_B base rows, then what is left of either (paper)."""
     SOFT = "soft"
-    """Half of B_R is kept for cited rows, the rest goes by row score (platform.md 5: strict lost 7 of 231)."""
+    """Half of B_R is kept for cited rows, the rest goes by row score. The default: on LoCoMo with recorded answers it
+    finds all gold turns for 87 % of 231 questions, strict for 85 % (multi-hop 60 % and 53 %)."""
 
 
 class Lane(StrEnum):

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from rich.console import Console
+
 from api.services import Services
 from domain.memory import Record
 from domain.retrieval.fusion import Quota
-from infra.run.cli.output import INVALID, emit, err, out, say
+from infra.run.cli.output import INVALID, emit, err, say
 from tests.e2e.deployment import Deployment
 from tests.evals.asking import Answered, ask_all
 from tests.evals.baselines import Ranking, cited_turns, flat_records, flat_turns
@@ -18,6 +20,9 @@ from tests.evals.misses import misses
 from tests.evals.recorded import RecordedAnswers
 from tests.evals.report import Measured, Run, distinct, report, show, show_misses, write_run
 from tests.evals.stack import ingest, records_of, servers, working
+
+WIDTH = 140
+"""Columns of the printed tables."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         emit({"config": arguments.config, "fusion": arguments.fusion, **figures})
     else:
-        show(figures, out)
+        show(figures, Console(width=WIDTH, highlight=False))
     if arguments.explain_misses:
         show_misses(measured.misses, err)
     return 0
