@@ -47,8 +47,8 @@ class IndexWorkflow:
         return outcome
 
     async def _chunk(self, task: ChunkTask) -> None:
-        await self._step(GraphSteps.canonicalize, task, self._options.model)
-        await self._step(GraphSteps.upsert, task, self._options.database)
+        await self._step(GraphSteps.canonicalize, task, self._options.graph)
+        await self._step(GraphSteps.upsert, task, self._options.graph)
 
     async def _step(self, step: Step, task: ChunkTask, options: ActivityConfig) -> None:
         note, noting = JobSteps.fail_index, self._options.bookkeeping

@@ -17,6 +17,8 @@ REQUEST = SearchAttributeKey.for_keyword("ReverieRequest")
 WORKFLOW_QUEUE = "workflow"
 DATABASE_QUEUE = "database"
 MODEL_QUEUE = "model"
+GRAPH_QUEUE = "graph"
+"""Steps that read or change the graph have places of their own: an evidence commit never waits behind a slow graph."""
 
 HEARTBEAT = timedelta(seconds=10)
 """A step of a killed worker is taken over after this long at most."""
@@ -66,6 +68,7 @@ class Policies:
         self.database = _step(
             queue(prefix, DATABASE_QUEUE), timedelta(minutes=10), _retries(DATABASE_ATTEMPTS, timedelta(seconds=30))
         )
+        self.graph = _step(queue(prefix, GRAPH_QUEUE), MODEL_STEP_LIMIT, _retries(MODEL_ATTEMPTS, timedelta(minutes=1)))
         self.bookkeeping = _step(
             queue(prefix, DATABASE_QUEUE), timedelta(minutes=1), _retries(BOOKKEEPING_ATTEMPTS, timedelta(minutes=1))
         )

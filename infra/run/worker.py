@@ -1,4 +1,4 @@
-"""The worker process: `python -m infra.run.worker`. Any number may run; each takes steps from three queues."""
+"""The worker process: `python -m infra.run.worker`. Any number may run; each takes steps from every queue."""
 
 import asyncio
 import logging
@@ -27,7 +27,7 @@ from infra.telemetry import configure_logging
 from infra.temporal import connect as connect_temporal
 from workflows.index import IndexWorkflow
 from workflows.ingest import IngestWorkflow
-from workflows.policies import DATABASE_QUEUE, MODEL_QUEUE, WORKFLOW_QUEUE, queue
+from workflows.policies import DATABASE_QUEUE, GRAPH_QUEUE, MODEL_QUEUE, WORKFLOW_QUEUE, queue
 from workflows.start import TemporalStarter
 from workflows.user_queue import UserQueueWorkflow
 
@@ -41,6 +41,8 @@ SWEEP_AGE = timedelta(seconds=10)
 
 GRACE = timedelta(seconds=10)
 DATABASE_STEPS = 8
+GRAPH_STEPS = 4
+"""Users whose graph one process changes at a time."""
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +53,7 @@ def runner() -> SandboxedWorkflowRunner:
 
 
 def workers(client: Client, services: Services, model: MemoryModel, starter: WorkflowStarter) -> Sequence[Worker]:
-    """The three workers of a process: workflow code, steps on the database, steps that ask the model."""
+    """The workers of a process: workflow code, and the steps by what they use: database, model, graph."""
     settings = services.settings
     calls = RecordedCalls(services.calls, services.embedder, _now)
     writing = Writing(
@@ -65,10 +67,11 @@ def workers(client: Client, services: Services, model: MemoryModel, starter: Wor
     indexing = Indexing(services.jobs, services.records, services.graph, model, calls)
     keeping = JobKeeping(services.jobs, services.records, starter, _now)
     on_database = [
-        writing.prepare, writing.commit, indexing.upsert, keeping.enqueue, keeping.queue_head, keeping.check_ingest,
+        writing.prepare, writing.commit, keeping.enqueue, keeping.queue_head, keeping.check_ingest,
         keeping.fail_chunk, keeping.fail_index, keeping.fail_job, keeping.finish,
     ]  # fmt: skip
-    asking = [writing.route, writing.write, indexing.extract, indexing.repair, indexing.canonicalize]
+    asking = [writing.route, writing.write, indexing.extract, indexing.repair]
+    on_graph = [indexing.canonicalize, indexing.upsert]
     prefix = settings.task_queue_prefix
     return (
         Worker(
@@ -77,6 +80,7 @@ def workers(client: Client, services: Services, model: MemoryModel, starter: Wor
         ),
         _steps(client, queue(prefix, DATABASE_QUEUE), on_database, DATABASE_STEPS),
         _steps(client, queue(prefix, MODEL_QUEUE), asking, settings.model_concurrency, settings.model_calls_per_second),
+        _steps(client, queue(prefix, GRAPH_QUEUE), on_graph, GRAPH_STEPS),
     )  # fmt: skip
 
 
@@ -128,7 +132,10 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         sweeping = asyncio.create_task(_sweeping(services.jobs, starter))
         stack.callback(sweeping.cancel)
         logger.info("worker ready, model %s", model.name)
-        await stop.wait()
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait({stopping, sweeping}, return_when=asyncio.FIRST_COMPLETED)
+        if sweeping.done():  # only a bug ends it: better a worker that restarts than one that sweeps no more
+            sweeping.result()
 
 
 async def _main() -> None:

@@ -21,7 +21,7 @@ from infra.run.worker import WORKFLOWS, runner
 from tests.workflow.scripted import Scripted
 from workflows.index import IndexWorkflow
 from workflows.ingest import IngestWorkflow
-from workflows.policies import CHUNKS_A_RUN, DATABASE_QUEUE, MODEL_QUEUE, WORKFLOW_QUEUE, queue
+from workflows.policies import CHUNKS_A_RUN, DATABASE_QUEUE, GRAPH_QUEUE, MODEL_QUEUE, WORKFLOW_QUEUE, queue
 from workflows.user_queue import UserQueueWorkflow
 
 _numbers = itertools.count(1)
@@ -51,7 +51,7 @@ async def _working(client: Client, steps: Scripted, *, cached: int = 0) -> Async
                 workflow_failure_exception_types=[NondeterminismError],
             )
         )
-        for name in (DATABASE_QUEUE, MODEL_QUEUE):
+        for name in (DATABASE_QUEUE, MODEL_QUEUE, GRAPH_QUEUE):
             worker = Worker(client, task_queue=queue(prefix, name), activities=steps.steps())
             await stack.enter_async_context(worker)
         yield prefix
