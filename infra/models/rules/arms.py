@@ -190,9 +190,7 @@ def _is_time(preposition: Token) -> bool:
 
 def _prepositional(preposition: Token, governor: str) -> Iterator[Role]:
     word = preposition.lower_
-    role = (
-        "agent" if preposition.dep_ == "agent" else _PREPOSITION_ROLES.get(word, word if word.isalpha() else "topic")
-    )
+    role = "agent" if preposition.dep_ == "agent" else _PREPOSITION_ROLES.get(word, word if word.isalpha() else "topic")
     if (
         word in {"on", "in", "at", "of", "about", "to"}
         and governor in _TOPIC_VERBS

@@ -27,9 +27,7 @@ _WORD = re.compile(r"[^\W_]+(?:[.’'][^\W_]+)*")
 _STROKES = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
 _ASCII = dict.fromkeys(range(128))
 _JOINED_FORM = re.compile("株式会社|有限会社|合同会社|有限公司")
-_STATED = (
-    r"{a}\s*(?:\(\s*{b}\s*\)|,?\s+(?:also\s+)?(?:known|called|referred to)\s+as\s+{b}|,\s+or\s+{b}\s+for\s+short)"
-)
+_STATED = r"{a}\s*(?:\(\s*{b}\s*\)|,?\s+(?:also\s+)?(?:known|called|referred to)\s+as\s+{b}|,\s+or\s+{b}\s+for\s+short)"
 
 
 def renames(request: CanonicalizeRequest) -> tuple[Rename, ...]:

@@ -72,14 +72,10 @@ def _others(item: Said, cast: Cast) -> list[Named]:
     """Nouns of the sentence that no frame took: they are findable all the same (Algorithm 1, line 7)."""
     heads = {"dobj", "pobj", "nsubj", "nsubjpass", "attr", "conj", "ROOT", "appos"}
     found = [
-        named(token, cast)
-        for token in item.sentence.tokens
-        if token.pos_ in {"NOUN", "PROPN"} and token.dep_ in heads
+        named(token, cast) for token in item.sentence.tokens if token.pos_ in {"NOUN", "PROPN"} and token.dep_ in heads
     ]
     titles = [
-        Named(text, AnchorType.CONTENT)
-        for _, _, text in quoted(item.text)
-        if text[:1].isupper() or text[:1].isdigit()
+        Named(text, AnchorType.CONTENT) for _, _, text in quoted(item.text) if text[:1].isupper() or text[:1].isdigit()
     ]
     return [*titles, *(each for each in found if each is not None)]
 
@@ -122,8 +118,7 @@ def caption_frames(caption: str, turn: Turn, at: datetime) -> tuple[list[FrameDr
 
 def _part_of_other(one: Named, all_of_them: list[Named]) -> bool:
     return (
-        any(one.name != other.name and f" of {one.name}" in other.name for other in all_of_them)
-        and one.name.islower()
+        any(one.name != other.name and f" of {one.name}" in other.name for other in all_of_them) and one.name.islower()
     )
 
 

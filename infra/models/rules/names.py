@@ -159,11 +159,7 @@ def _noun(token: Token, cast: Cast) -> Named | None:
     kept += _of_phrase(token)
     kept += [child for child in token.rights if child.dep_ == "nummod" and child.i == token.i + 1]
     following = token.nbor(1) if token.i + 1 < len(token.doc) else token
-    if (
-        following.lower_ in {"half", "marathon"}
-        and following.dep_ in {"advmod", "npadvmod"}
-        and token.pos_ == "PROPN"
-    ):
+    if following.lower_ in {"half", "marathon"} and following.dep_ in {"advmod", "npadvmod"} and token.pos_ == "PROPN":
         kept.append(following)
     text = _joined(sorted(set(kept), key=lambda item: item.i))
     if not text or not any(char.isalpha() for char in text):
@@ -277,9 +273,5 @@ def conjuncts(token: Token) -> list[Token]:
     """The token and the nouns joined to it by "and" or commas."""
     return [
         token,
-        *(
-            other
-            for other in token.conjuncts
-            if other.i > token.i and other.pos_ in {"NOUN", "PROPN", "PRON", "VERB"}
-        ),
+        *(other for other in token.conjuncts if other.i > token.i and other.pos_ in {"NOUN", "PROPN", "PRON", "VERB"}),
     ]

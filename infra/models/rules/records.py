@@ -46,9 +46,7 @@ def groups(items: Iterable[Said]) -> list[Group]:
             continue
         kind = MemoryKind.EPISODIC if item.eventful else MemoryKind.SEMANTIC
         joins = (
-            bool(found)
-            and len(found[-1]) < MAX_GROUP
-            and ((item.pointing and not item.eventful) or kind is kinds[-1])
+            bool(found) and len(found[-1]) < MAX_GROUP and ((item.pointing and not item.eventful) or kind is kinds[-1])
         )
         if joins and not (kind is MemoryKind.EPISODIC and _other_event(found[-1], item)):
             found[-1].append(item)

@@ -156,6 +156,4 @@ def _second(verb: Token) -> bool:
 
 
 def _has_subject(verb: Token) -> bool:
-    return any(
-        child.dep_ in {"nsubj", "nsubjpass", "expl", "csubj"} for child in (*verb.children, *verb.head.children)
-    )
+    return any(child.dep_ in {"nsubj", "nsubjpass", "expl", "csubj"} for child in (*verb.children, *verb.head.children))

@@ -99,9 +99,7 @@ def test_a_caption_is_a_record_and_a_frame_of_its_own(understand: Understand) ->
         ("I ran 12 miles in the park.", ("measure", "12", "miles")),
     ],
 )
-def test_amounts_are_literals_and_no_anchors(
-    understand: Understand, text: str, literal: tuple[str, str, str]
-) -> None:
+def test_amounts_are_literals_and_no_anchors(understand: Understand, text: str, literal: tuple[str, str, str]) -> None:
     told = understand(text, speaker="Ana")
     assert literal in {(each.name, each.value, each.unit) for frame in told.frames for each in frame.literals}
     assert not any(char.isdigit() for name in told.names for char in name)

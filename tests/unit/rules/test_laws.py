@@ -105,9 +105,7 @@ STORY = (
 def test_another_process_gives_the_same_answer() -> None:
     program = f"from tests.unit.rules.test_laws import make; print(repr(make({STORY!r})))"
     environment = {**os.environ, "PYTHONHASHSEED": "4711"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment
-    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment)
     assert done.stdout.strip() == repr(make(STORY))
 
 

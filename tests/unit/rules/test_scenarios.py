@@ -102,9 +102,7 @@ def test_numbers_stay_in_names(understand: Understand, text: str, names: set[str
     told = understand(text, speaker="Omar", at="2024-05-01")
     assert names <= told.names
     assert all(
-        word in " ".join(record.text for record in told.records)
-        for word in text.split()[1:]
-        if word not in {"my", "I"}
+        word in " ".join(record.text for record in told.records) for word in text.split()[1:] if word not in {"my", "I"}
     )
 
 
