@@ -34,8 +34,8 @@ class TemporalStarter:
 
     def ingest_id(self, job: Job) -> str:
         """Workflow id of a job's ingest: one per attempt asked for, so that a retry of a completed run is a new one."""
-        attempt = () if job.attempt == 1 else (str(job.attempt),)
-        return workflow_id(self._prefix, "ingest", job.user_id, job.request_id, *attempt)
+        again = "" if job.attempt == 1 else f" {job.attempt}"  # no request id has a space, but one may end in "/2"
+        return workflow_id(self._prefix, "ingest", job.user_id, job.request_id + again)
 
     async def start_ingest(self, job: Job) -> None:
         """Raises Unavailable when Temporal can't be reached: the job stays `accepted` and is started later."""

@@ -28,6 +28,8 @@ class UserQueueWorkflow:
         self._prefix = request.prefix
         self._options = Policies(request.prefix)
         self._woken = True
+        self._awaited: JobRef | None = None
+        self._look_at = workflow.now()
 
     @workflow.signal
     def wake(self) -> None:
@@ -47,10 +49,22 @@ class UserQueueWorkflow:
                     return
             elif head.ready:
                 await self._index(head.job, head.chunks)
-            elif not await self._wait(QUEUE_CHECK.total_seconds()):
-                await workflow.execute_activity_method(JobSteps.check_ingest, head.job, **self._options.bookkeeping)
+            else:
+                await self._await_head(head.job)
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(request)
+
+    async def _await_head(self, job: JobRef) -> None:
+        """Until a wake-up, or until it is time to look after the head's workflow.
+
+        A wake-up does not put that off: the worker's sweep wakes the queue of an old job every few seconds.
+        """
+        if job != self._awaited:
+            self._awaited, self._look_at = job, workflow.now() + QUEUE_CHECK
+        await self._wait(max((self._look_at - workflow.now()).total_seconds(), 0.0))
+        if workflow.now() >= self._look_at:
+            await workflow.execute_activity_method(JobSteps.check_ingest, job, **self._options.bookkeeping)
+            self._look_at = workflow.now() + QUEUE_CHECK
 
     async def _wait(self, seconds: float) -> bool:
         """Whether a wake-up came in time."""

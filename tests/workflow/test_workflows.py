@@ -5,23 +5,27 @@ import itertools
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import ApplicationError
-from temporalio.worker import Worker
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 from temporalio.workflow import NondeterminismError
 
-from domain.memory import MemoryKind
+from domain.jobs import Job, JobState
+from domain.memory import InputForm, MemoryKind
 from domain.messages import IndexRequest, IngestRequest, JobOutcome, JobRef, QueueHead, UserQueueRequest
 from infra.run.embedded.temporal import NAMESPACE, EmbeddedTemporal
 from infra.run.worker import WORKFLOWS, runner
 from tests.workflow.scripted import Scripted
+from workflows import user_queue
 from workflows.index import IndexWorkflow
 from workflows.ingest import IngestWorkflow
 from workflows.policies import CHUNKS_A_RUN, DATABASE_QUEUE, GRAPH_QUEUE, MODEL_QUEUE, WORKFLOW_QUEUE, queue
+from workflows.start import TemporalStarter
 from workflows.user_queue import UserQueueWorkflow
 
 _numbers = itertools.count(1)
@@ -37,7 +41,9 @@ async def client(temporal_server: EmbeddedTemporal) -> Client:
 
 
 @asynccontextmanager
-async def _working(client: Client, steps: Scripted, *, cached: int = 0) -> AsyncIterator[str]:
+async def _working(
+    client: Client, steps: Scripted, *, cached: int = 0, workflow_runner: WorkflowRunner | None = None
+) -> AsyncIterator[str]:
     """Workers over scripted steps; gives their prefix. With nothing cached every task replays the history."""
     prefix = f"wf-{os.getpid()}-{next(_numbers)}"
     async with AsyncExitStack() as stack:
@@ -46,7 +52,7 @@ async def _working(client: Client, steps: Scripted, *, cached: int = 0) -> Async
                 client,
                 task_queue=queue(prefix, WORKFLOW_QUEUE),
                 workflows=WORKFLOWS,
-                workflow_runner=runner(),
+                workflow_runner=workflow_runner or runner(),
                 max_cached_workflows=cached,
                 workflow_failure_exception_types=[NondeterminismError],
             )
@@ -158,3 +164,36 @@ async def test_the_queue_runs_ready_inputs_one_after_another(client: Client) -> 
         await handle.terminate()
     assert [one.job.request_id for one in steps.job_failures] == ["r1", "r2", "r3"]
     assert {one.reason for one in steps.job_failures} == {"index_ended"}
+
+
+async def test_wake_ups_do_not_put_off_the_look_at_the_heads_workflow(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sweep wakes the queue of an old job more often than the queue looks after its head."""
+    monkeypatch.setattr(user_queue, "QUEUE_CHECK", timedelta(seconds=1))  # not seen by a sandbox
+    steps = Scripted(heads=[QueueHead(job=_job(), ready=False)] * 1000)
+    async with _working(client, steps, cached=10, workflow_runner=UnsandboxedWorkflowRunner()) as prefix:
+        handle = await client.start_workflow(
+            UserQueueWorkflow.run,
+            UserQueueRequest(user_id="u", prefix=prefix),
+            id=f"{prefix}/q",
+            task_queue=queue(prefix, WORKFLOW_QUEUE),
+        )
+        for _ in range(100):
+            await handle.signal(UserQueueWorkflow.wake)
+            await asyncio.sleep(0.1)
+            if "check_ingest -1" in steps.ran:
+                break
+        await handle.terminate("the end of the test")
+    assert "check_ingest -1" in steps.ran
+
+
+def test_two_jobs_never_share_a_workflow(client: Client) -> None:
+    """The second attempt of one request is not the first of another that ends in its number."""
+    starter = TemporalStarter(client, prefix="p")
+    first = Job(
+        id=UUID(int=1), user_id="u", request_id="r/2", sequence=1, state=JobState.ACCEPTED, session_id="s",
+        form=InputForm.CONVERSATION, messages=1, accepted_at=datetime(2024, 6, 1, tzinfo=UTC),
+    )  # fmt: skip
+    second = first.model_copy(update={"request_id": "r", "attempt": 2})
+    assert starter.ingest_id(first) != starter.ingest_id(second)
