@@ -68,7 +68,12 @@ class Acceptor:
         """Stop a job; what it committed stays. A job that ended is left as it is."""
         found = await self._jobs.job(user_id, job)
         if not found.terminal:
-            await self._starter.cancel_ingest(found)
+            if await self._starter.ingest_open(found):
+                await self._starter.cancel_ingest(found)
+            else:  # it waits for its turn at the graph, or was never started: no workflow could end it
+                await self._jobs.set_state(
+                    job, JobState.CANCELLED, now=self._clock(), step="cancel", reason="cancelled"
+                )
         return await self._jobs.job(user_id, job)
 
     async def _start(self, job: Job) -> None:

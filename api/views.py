@@ -50,7 +50,7 @@ def _storable(text: str) -> str:
 Storable = Annotated[str, AfterValidator(_storable)]
 """Text that Postgres can hold and compare."""
 
-Name = Annotated[Storable, Field(min_length=1, max_length=MAX_ID)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_ID), AfterValidator(_storable)]
 """An id chosen by a caller: user, session."""
 
 
@@ -144,7 +144,7 @@ class SearchIn(Frozen):
     """A question."""
 
     user_id: Name
-    query: Annotated[Storable, Field(min_length=1, max_length=MAX_QUERY)]
+    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY), AfterValidator(_storable)]
     kinds: Annotated[tuple[MemoryKind, ...], Field(min_length=1, max_length=len(MemoryKind))] = GRAPH_KINDS
     as_of: AwareDatetime | None = None
     """The moment of asking; now if it is left out."""

@@ -40,14 +40,16 @@ class Starter:
     def __init__(self, jobs: MemoryJobs) -> None:
         self.jobs = jobs
         self.started: list[UUID] = []
+        self.closed: set[UUID] = set()
 
     async def start_ingest(self, job: Job) -> None:
         self.started.append(job.id)
 
     async def ingest_open(self, job: Job) -> bool | None:
-        return job.id in self.started
+        return job.id in self.started and job.id not in self.closed
 
     async def cancel_ingest(self, job: Job) -> None:
+        assert job.id not in self.closed
         await self.jobs.set_state(job.id, JobState.CANCELLED, now=NOW)
 
     async def wake_queue(self, user_id: str) -> None:
@@ -167,6 +169,20 @@ async def test_a_wait_ends_when_the_job_does(server: Server) -> None:
     assert (retried.json()["state"], retried.json()["attempt"]) == ("accepted", 2)
     cancelled = await server.client.post(f"/v1/jobs/{job['id']}/cancel", params={"user_id": "ana"})
     assert cancelled.json()["state"] == "cancelled"
+
+
+async def test_a_job_without_an_open_workflow_is_cancelled_all_the_same(server: Server) -> None:
+    """It waits for its turn at the graph, or its workflow could not be started yet."""
+    job = (await server.add({"user_id": "ana", "messages": [MESSAGE]})).json()["job"]
+    await server.world.jobs.set_state(UUID(job["id"]), JobState.EXTRACTED, now=NOW)
+    server.starter.closed.add(UUID(job["id"]))
+    cancelled = await server.client.post(f"/v1/jobs/{job['id']}/cancel", params={"user_id": "ana"})
+    assert (cancelled.json()["state"], cancelled.json()["reason"]) == ("cancelled", "cancelled")
+
+
+async def test_an_empty_text_is_told_of_in_characters(server: Server) -> None:
+    answer = await server.client.post("/v1/search", json={"user_id": "ana", "query": ""})
+    assert answer.json()["error"]["message"] == "query: String should have at least 1 character"
 
 
 async def test_a_user_id_with_signs_has_a_working_address(server: Server) -> None:
