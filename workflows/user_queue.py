@@ -19,9 +19,12 @@ with workflow.unsafe.imports_passed_through():
     from workflows.steps import attributes
 
 
-@workflow.defn
+@workflow.defn(failure_exception_types=[workflow.NondeterminismError])
 class UserQueueWorkflow:
-    """Runs while its user has unfinished inputs, and a little longer."""
+    """Runs while its user has unfinished inputs, and a little longer.
+
+    A run that a new release can't replay fails instead of being stuck: it holds no state, and the sweep starts it anew.
+    """
 
     @workflow.init
     def __init__(self, request: UserQueueRequest) -> None:
