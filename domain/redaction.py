@@ -33,7 +33,7 @@ class _Rule(NamedTuple):
     check: Callable[[str], bool] = lambda _: True
 
 
-_BE = r"(?:\s*[:=]\s*|\s+(?:is|was|are|ist|es|est|è|to|в)(?:\s+now)?\s*:?\s+|\s*(?:是|は|:|:)\s*)"
+_BE = r"(?:\s*[:=]\s*|\s+(?:is|was|are|ist|lautet|es|est|è|to|в)(?:\s+now)?\s*:?\s+|\s*(?:是|は|:|:)\s*)"
 _ABOUT = r"(?:\s+(?:for|to|of|on|at)\s+(?:[\w'’.-]+\s+){0,4}?[\w'’.-]+)?"
 _MARK = r"[\"'`*]{0,2}"
 _QUOTED = r"[\"'“‘`](?P<value>[^\"'”’`\n]{3,80})[\"'”’`]"
@@ -174,7 +174,7 @@ _RULES = (
         r"(?<![\w-])(?P<value>eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,})")),
     _Rule("bearer token", _pattern(r"\bbearer\s+(?P<value>[a-z0-9._~+/-]{16,}=*)"), _mixed),
     _Rule("API key", _pattern(
-        rf"\b{_API_KEY}{_MARK}{_ABOUT}{_BE}[\"'`“]?(?P<value>[^\s\"'`”,;]{{8,400}}(?<![.!?]))"), _mixed),
+        rf"(?:\b|_){_API_KEY}{_MARK}{_ABOUT}{_BE}[\"'`“]?(?P<value>[^\s\"'`”,;]{{8,400}}(?<![.!?]))"), _mixed),
     _Rule("password", _pattern(r"\b[a-z][a-z0-9+.-]{0,20}://[^\s/:@]{1,100}:(?P<value>[^\s/@]{1,200})@")),
     _Rule("password", _pattern(rf"{_KEYWORD}{_MARK}{_ABOUT}{_BE}{_QUOTED}")),
     _Rule("password", _pattern(

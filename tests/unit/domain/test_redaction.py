@@ -5,6 +5,8 @@ import pytest
 from domain.redaction import find_secrets, redact
 
 SECRETS = [
+    ("Mein Passwort lautet Geheim-99x!", "Geheim-99x", "password"),
+    ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPx", "wJalrXUtnFEMI/K7MDENG/bPx", "API key"),
     ("The password is swordfish.", "swordfish", "password"),
     ("my wifi password is hunter2, ok?", "hunter2", "password"),
     ("password=hunter2", "hunter2", "password"),
