@@ -71,7 +71,7 @@ class JobKeeping(JobSteps):
     async def fail_job(self, failure: JobFailure) -> None:
         state = JobState.CANCELLED if failure.cancelled else JobState.FAILED
         job = await self._jobs.job(failure.job.user_id, failure.job.job_id)
-        if not job.terminal:
+        if not job.terminal and job.attempt == failure.job.attempt:
             await self._jobs.set_state(job.id, state, now=self._clock(), step=failure.step, reason=failure.reason)
         await self._starter.wake_queue(failure.job.user_id)
 

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from domain.errors import InvalidInput
 from domain.memory import Frozen, InputForm, Message, NewInput, TimeSource
-from domain.redaction import MIN_REPEATED, Secret, find_secrets, occurrences, redact
+from domain.redaction import MIN_REPEATED, Secret, find_secrets, occurrences, redact, without_secrets
 from domain.text import storable
 
 MAX_FUTURE = timedelta(hours=24)
@@ -237,7 +237,9 @@ def _body_hash(raw: InputIn) -> str:
 
 def _hash(value: object) -> str:
     # ASCII JSON escapes lone surrogates, which no encoding of the text itself would take
-    canonical = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=_plain)
+    canonical = json.dumps(
+        without_secrets(value), sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=_plain
+    )
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 

@@ -11,6 +11,8 @@ class JobRef(Frozen):
     user_id: str
     job_id: UUID
     request_id: str = ""
+    attempt: int = 1
+    """Which run of the job: what an earlier run has left to say no longer concerns it."""
 
 
 class IngestRequest(Frozen):

@@ -4,7 +4,7 @@ High precision on prose: a rule fires on a known token shape, a checksum, or a v
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from domain.memory import Frozen
@@ -202,3 +202,17 @@ _RULES = (
         r"\b(?:ssn|social\s+security(?:\s+number)?)\b[^.\n\d]{0,12}(?P<value>\d{3}[ -]?\d{2}[ -]?\d{4})\b")),
     _Rule("passport number", _pattern(r"\bpassport\s+(?:number|no\.?|#)[^.\n\d]{0,6}?(?P<value>[a-z]{0,2}\d{6,9})\b")),
 )  # fmt: skip
+
+
+def without_secrets(value: object) -> object:
+    """A JSON value with every secret in its texts replaced: what ids and digests are made of.
+
+    A digest of a text with a short secret in it gives the secret away to whoever tries all of them.
+    """
+    if isinstance(value, str):
+        return redact(value, find_secrets(value))
+    if isinstance(value, Mapping):
+        return {key: without_secrets(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_secrets(one) for one in value]
+    return value

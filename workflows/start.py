@@ -21,7 +21,7 @@ from workflows.user_queue import UserQueueWorkflow
 
 def reference(job: Job) -> JobRef:
     """A job as workflows name it."""
-    return JobRef(user_id=job.user_id, job_id=job.id, request_id=job.request_id)
+    return JobRef(user_id=job.user_id, job_id=job.id, request_id=job.request_id, attempt=job.attempt)
 
 
 class TemporalStarter:

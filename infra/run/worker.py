@@ -32,8 +32,9 @@ from workflows.start import TemporalStarter
 from workflows.user_queue import UserQueueWorkflow
 
 WORKFLOWS = (IngestWorkflow, IndexWorkflow, UserQueueWorkflow)
-PASSED_THROUGH = ("domain", "activities", "pydantic", "pydantic_core", "annotated_types")
-"""Modules that workflows share with the process instead of loading them anew in each sandbox."""
+PASSED_THROUGH = ("domain", "activities", "workflows", "pydantic", "pydantic_core", "annotated_types")
+"""Modules that workflows share with the process: loaded once, so that files changed under a running worker change
+nothing."""
 
 SWEEP_SECONDS = 5.0
 SWEEP_AGE = timedelta(seconds=10)

@@ -129,7 +129,7 @@ WHERE input_id = %s AND index_status = 'failed'
 """
 
 QUEUE_HEAD = """
-SELECT id, request_id, state, chunks FROM jobs
+SELECT id, request_id, attempt, state, chunks FROM jobs
 WHERE user_id = %s AND state IN ('accepted', 'running', 'extracted') ORDER BY sequence LIMIT 1
 """
 
@@ -286,7 +286,7 @@ class PostgresJobs:
             row = await cursor.fetchone()
         if row is None:
             return QueueHead()
-        job = JobRef(user_id=user_id, job_id=row["id"], request_id=row["request_id"])
+        job = JobRef(user_id=user_id, job_id=row["id"], request_id=row["request_id"], attempt=row["attempt"])
         return QueueHead(job=job, ready=row["state"] == JobState.EXTRACTED, chunks=row["chunks"])
 
 

@@ -231,7 +231,7 @@ class MemoryJobs:
         if not waiting:
             return QueueHead()
         head = self._rows.view(min(waiting, key=lambda job: job.sequence).id)
-        ref = JobRef(user_id=user_id, job_id=head.id, request_id=head.request_id)
+        ref = JobRef(user_id=user_id, job_id=head.id, request_id=head.request_id, attempt=head.attempt)
         return QueueHead(job=ref, ready=head.state is JobState.EXTRACTED, chunks=head.chunks)
 
 

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from domain.errors import InvalidInput
 from domain.intake import MAX_TITLE_CHARACTERS, InputIn, Limits, MessageIn, build_input
 from domain.memory import Frozen, InputForm
+from domain.redaction import without_secrets
 from infra.run.formats.draft import Entry, Parsed, Session
 from infra.run.formats.source import reject
 
@@ -99,8 +100,8 @@ def _input(session: Session, part: Sequence[Entry], parsed: Parsed, placement: P
 
 
 def digest(value: object) -> str:
-    """A stable digest of a JSON value; lone surrogates pass as escapes."""
-    text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    """A stable digest of a JSON value, secrets left out; lone surrogates pass as escapes."""
+    text = json.dumps(without_secrets(value), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return blake2b(text.encode("ascii"), digest_size=ID_BYTES).hexdigest()
 
 

@@ -159,3 +159,13 @@ def test_secrets_leave_every_text_and_are_handed_over() -> None:
     assert found == [("a", "password", "hunter2x9"), ("b", "PIN", "4471")]
     assert "hunter2x9" not in repr(secrets)
     assert sealed(clean) == (clean, ())
+
+
+def test_ids_and_hashes_do_not_depend_on_a_secret() -> None:
+    """Whoever tries all PINs against a digest must not find the right one."""
+    made = []
+    for pin in ("4821", "4822"):
+        raw = InputIn(user_id="ana", request_id="s1", messages=(MessageIn(text=f"my PIN is {pin}", sent_at=NOW),))
+        new, body_hash = build_input(raw, limits=LIMITS, default_timezone="UTC", now=NOW)
+        made.append((new.messages[0].id, body_hash))
+    assert made[0] == made[1]
