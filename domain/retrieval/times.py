@@ -1,6 +1,5 @@
 """Dates a question asks about, resolved in the user's zone against the moment of asking (paper 2.4, T_q)."""
 
-import calendar
 import re
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
@@ -9,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from domain.errors import InvalidInput
 from domain.memory import Frozen, TimeSpan
+from domain.spans import MONTHS, SEASONS, day_span, month_away, month_span, season_span, week_span, year_span
 
 
 class TimeRelation(StrEnum):
@@ -51,16 +51,11 @@ def local_day(at: datetime, timezone: str) -> date:
         return at.date()
 
 
-_MONTH_NAMES = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-_MONTHS = {form: number for number, name in enumerate(_MONTH_NAMES, 1) for form in (name, name[:3])} | {"sept": 9}
+_MONTHS = {form: number for number, name in enumerate(MONTHS, 1) for form in (name, name[:3])} | {"sept": 9}
 _MONTH = r"(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_SEASONS = {"winter": 12, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
-_SEASON = r"(?P<season>winter|spring|summer|autumn|fall)"
+_SEASON = r"(?P<season>" + "|".join(SEASONS) + r")"
 _LEAD = r"(?:in|of|during|since|before|after|until|by|last|this|early|late)"
 
 _PATTERNS = tuple(
@@ -97,7 +92,7 @@ def constraints(question: str, today: date) -> tuple[TimeConstraint, ...]:
         days = _days({name: value for name, value in match.groupdict().items() if value}, today)
         if days:
             relation = _relation(text, match)
-            found[match.start()] = (match.end(), TimeConstraint(relation=relation, start=days[0], end=days[1]))
+            found[match.start()] = (match.end(), TimeConstraint(relation=relation, start=days.start, end=days.end))
     return tuple(constraint for _, (_, constraint) in sorted(found.items()))
 
 
@@ -116,83 +111,49 @@ def _relation(text: str, match: re.Match[str]) -> TimeRelation:
     return TimeRelation.ON
 
 
-def _days(parts: dict[str, str], today: date) -> tuple[date, date] | None:
+def _days(parts: dict[str, str], today: date) -> TimeSpan | None:
     try:
         return _resolve(parts, today)
     except (ValueError, OverflowError):  # beyond the calendar: no date
         return None
 
 
-def _resolve(parts: dict[str, str], today: date) -> tuple[date, date] | None:
+def _resolve(parts: dict[str, str], today: date) -> TimeSpan | None:
     """Days from the named groups of a match; None if it is no date (31 June)."""
     if "word" in parts:
-        day = today + timedelta(days={"today": 0, "yesterday": -1, "tomorrow": 1}[parts["word"]])
-        return day, day
+        return day_span(today + timedelta(days={"today": 0, "yesterday": -1, "tomorrow": 1}[parts["word"]]))
     if "ago" in parts:
-        return _ago(_COUNTS.get(parts["count"]) or int(parts["count"]), parts["ago"], today)
+        return _away(-(_COUNTS.get(parts["count"]) or int(parts["count"])), parts["ago"], today)
     if "unit" in parts:
-        return _unit({"last": -1, "this": 0, "next": 1}[parts["which"]], parts["unit"], today)
+        return _away({"last": -1, "this": 0, "next": 1}[parts["which"]], parts["unit"], today)
     if "season" in parts:
         return _season(parts, today)
     month = int(parts["monthnumber"]) if "monthnumber" in parts else _MONTHS.get(parts.get("month", ""))
     year = int(parts["year"]) if "year" in parts else None
     if month is None:
-        return (date(year, 1, 1), date(year, 12, 31)) if year else None
+        return year_span(year) if year else None
     return _month_or_day(year, month, int(parts["day"]) if "day" in parts else None, today)
 
 
-def _month_or_day(year: int | None, month: int, day: int | None, today: date) -> tuple[date, date] | None:
-    if not 1 <= month <= 12 or (year is not None and not date.min.year <= year):
-        return None
+def _month_or_day(year: int | None, month: int, day: int | None, today: date) -> TimeSpan:
     if year is None:
         year = today.year if (month, day or 1) <= (today.month, today.day) else today.year - 1
-    length = calendar.monthrange(year, month)[1]
-    if day is None:
-        return date(year, month, 1), date(year, month, length)
-    if not 1 <= day <= length:
-        return None
-    return date(year, month, day), date(year, month, day)
+    return month_span(year, month) if day is None else day_span(date(year, month, day))
 
 
-def _season(parts: dict[str, str], today: date) -> tuple[date, date]:
-    first = _SEASONS[parts["season"]]
+def _season(parts: dict[str, str], today: date) -> TimeSpan:
+    """The season of a year, this one (the latest that has begun), or the last (the latest that is over)."""
+    name = parts["season"]
     if "year" in parts:
-        return _three_months(int(parts["year"]) - (first == 12), first)
-    year = today.year if today.month >= first else today.year - 1
-    start, end = _three_months(year, first)
-    if parts["which"] == "last" and end >= today:
-        return _three_months(year - 1, first)
-    return start, end
+        return season_span(int(parts["year"]), name)
+    begun = [span for span in (season_span(today.year + offset, name) for offset in (-1, 0, 1)) if span.start <= today]
+    return begun[-2] if parts["which"] == "last" and begun[-1].end >= today else begun[-1]
 
 
-def _three_months(year: int, first: int) -> tuple[date, date]:
-    """Winter begins in the December before (its year is that of its January)."""
-    last = first + 2
-    end_year, end_month = (year + 1, last - 12) if last > 12 else (year, last)
-    return date(year, first, 1), date(end_year, end_month, calendar.monthrange(end_year, end_month)[1])
-
-
-def _shift_months(day: date, months: int) -> date:
-    index = max(day.year * 12 + day.month - 1 + months, 12)
-    year, month = divmod(index, 12)
-    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
-
-
-def _unit(offset: int, unit: str, today: date) -> tuple[date, date]:
-    if unit == "week":
-        monday = today - timedelta(days=today.weekday()) + timedelta(weeks=offset)
-        return monday, monday + timedelta(days=6)
-    if unit == "year":
-        return date(today.year + offset, 1, 1), date(today.year + offset, 12, 31)
-    start = _shift_months(today.replace(day=1), offset)
-    return start, start.replace(day=calendar.monthrange(start.year, start.month)[1])
-
-
-def _ago(count: int, unit: str, today: date) -> tuple[date, date]:
-    """The day, week, month or year that many units back; the vaguer the unit, the wider the answer."""
+def _away(offset: int, unit: str, today: date) -> TimeSpan:
+    """The day, week, month or year that many units away; the vaguer the unit, the wider the answer."""
     if unit == "day":
-        day = today - timedelta(days=count)
-        return day, day
+        return day_span(today + timedelta(days=offset))
     if unit == "week":
-        return _unit(0, "week", today - timedelta(weeks=count))
-    return _unit(0, unit, _shift_months(today, -count * (12 if unit == "year" else 1)))
+        return week_span(today, offset)
+    return month_away(today, offset) if unit == "month" else year_span(today.year + offset)

@@ -1,29 +1,10 @@
-"""Calendar arithmetic around the moment of a turn: spans of days at the precision they were said with (scenario S10).
-
-Weeks run from Monday to Sunday; seasons are whole months of the northern year.
-"""
+"""What words of time mean around the moment of a turn, at the precision they were said with (scenario S10)."""
 
 from datetime import date, datetime, timedelta
 
 from domain.memory import Granularity, TimeSpan
+from domain.spans import MONTHS, SEASONS, WEEKDAYS, day_span, month_away, season_span, week_span, year_span
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
-SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-"""First month of each season (northern, meteorological)."""
 NUMBERS = {
     "a": 1,
     "an": 1,
@@ -72,16 +53,14 @@ class Moment:
         return day_span(self.today + timedelta(days=offset))
 
     def week(self, offset: int) -> TimeSpan:
-        monday = self.today - timedelta(days=self.today.weekday()) + timedelta(weeks=offset)
-        return TimeSpan(start=monday, end=monday + timedelta(days=6), granularity=Granularity.WEEK)
+        return week_span(self.today, offset)
 
     def weekend(self, offset: int) -> TimeSpan:
         saturday = self.week(offset).start + timedelta(days=5)
         return TimeSpan(start=saturday, end=saturday + timedelta(days=1), granularity=Granularity.RANGE)
 
     def month(self, offset: int) -> TimeSpan:
-        months = self.today.year * 12 + self.today.month - 1 + offset
-        return month_span(months // 12, months % 12 + 1)
+        return month_away(self.today, offset)
 
     def year(self, offset: int) -> TimeSpan:
         return year_span(self.today.year + offset)
@@ -143,29 +122,6 @@ class Moment:
         if unit == "year":
             return self.month(-12 * count)
         return self.year(-10 * count) if unit == "decade" else self.ago(count, unit)
-
-
-def day_span(day: date) -> TimeSpan:
-    return TimeSpan(start=day, end=day, granularity=Granularity.DAY)
-
-
-def month_span(year: int, month: int) -> TimeSpan:
-    """A calendar month."""
-    following = date(year + month // 12, month % 12 + 1, 1)
-    return TimeSpan(start=date(year, month, 1), end=following - timedelta(days=1), granularity=Granularity.MONTH)
-
-
-def year_span(year: int) -> TimeSpan:
-    """A calendar year."""
-    return TimeSpan(start=date(year, 1, 1), end=date(year, 12, 31), granularity=Granularity.YEAR)
-
-
-def season_span(year: int, name: str) -> TimeSpan:
-    """Three whole months; the winter of a year begins in the December before it."""
-    first = SEASONS[name]
-    begins = year - 1 if first == 12 else year
-    last = month_span(year, 2 if first == 12 else first + 2)
-    return TimeSpan(start=date(begins, first, 1), end=last.end, granularity=Granularity.SEASON)
 
 
 _NAMES = tuple(name.capitalize() for name in MONTHS)

@@ -10,17 +10,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from domain.memory import Granularity, TimeSpan
-from infra.models.rules.moments import (
-    FEASTS,
-    MONTHS,
-    NUMBERS,
-    WEEKDAYS,
-    Moment,
-    day_span,
-    month_span,
-    season_span,
-    year_span,
-)
+from domain.spans import MONTHS, WEEKDAYS, day_span, month_span, season_span, year_span
+from infra.models.rules.moments import FEASTS, NUMBERS, Moment
 
 
 @dataclass(frozen=True)
