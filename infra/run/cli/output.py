@@ -29,7 +29,10 @@ INVALID = 2
 INTERRUPTED = 130
 """The shell's convention for a command ended by Ctrl-C."""
 
-out = Console(highlight=False)
+PIPED_WIDTH = 120
+"""Columns of what goes into a file or a pipe: a job's line is some hundred characters."""
+
+out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
 """Answers. Only one of `out` and `emit` is used by a run of a command."""
 
 err = Console(stderr=True, highlight=False)
