@@ -43,26 +43,16 @@ async def test_a_worker_killed_at_a_random_instant(
         assert await state_of(services) == clean_state
 
 
-async def test_temporal_killed_in_the_middle(
-    running: Deployment, temporal_server: EmbeddedTemporal, clean_state: tuple[str, str]
+@pytest.mark.parametrize("server", ["temporal_server", "postgres_server"])
+async def test_a_server_killed_in_the_middle(
+    server: str, running: Deployment, clean_state: tuple[str, str], request: pytest.FixtureRequest
 ) -> None:
+    killed: EmbeddedTemporal | EmbeddedPostgres = request.getfixturevalue(server)
     async with running.services() as services:
         await _accept_all(services)
         await asyncio.sleep(0.7)
-        await asyncio.to_thread(temporal_server.kill)
-        await asyncio.to_thread(temporal_server.start)
-        await _all_completed(services)
-        assert await state_of(services) == clean_state
-
-
-async def test_postgres_killed_in_the_middle(
-    running: Deployment, postgres_server: EmbeddedPostgres, clean_state: tuple[str, str]
-) -> None:
-    async with running.services() as services:
-        await _accept_all(services)
-        await asyncio.sleep(0.7)
-        await asyncio.to_thread(postgres_server.kill)
-        await asyncio.to_thread(postgres_server.start)
+        await asyncio.to_thread(killed.kill)
+        await asyncio.to_thread(killed.start)
         await _all_completed(services)
         assert await state_of(services) == clean_state
 
