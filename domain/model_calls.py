@@ -15,6 +15,7 @@ class Purpose(StrEnum):
     EXTRACT = "extract"
     REPAIR = "repair"
     CANONICALIZE = "canonicalize"
+    SAME = "same"
     EMBED = "embed"
 
 
@@ -107,6 +108,40 @@ class CanonicalizeAnswer(Frozen):
     """Only the entities that are the same as a candidate; all others stay themselves."""
 
     renames: tuple[Rename, ...] = ()
+
+
+class AnchorView(Frozen):
+    """What a verification sees of an anchor."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    """Texts of a few records that mention it, vault placeholders in place of secrets."""
+
+
+class SameRequest(Frozen):
+    """Same(a, b): do two anchors of one type denote one thing? (paper 2.5, Algorithm 1, line 25)"""
+
+    type: str
+    a: AnchorView
+    b: AnchorView
+
+
+class Verdict(StrEnum):
+    """Of a verification. Only `same` merges, only `different` is remembered; `unsure` does neither."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    UNSURE = "unsure"
+
+
+class SameAnswer(Frozen):
+    """The verdict; with `same` one of the two names as the canonical one (paper 2.5)."""
+
+    verdict: Verdict
+    canonical: str = ""
+    reason: str = ""
+    """A short reason for the people who review it."""
 
 
 class Usage(Frozen):

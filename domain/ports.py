@@ -20,6 +20,8 @@ from domain.model_calls import (
     Reply,
     RouteAnswer,
     RouteRequest,
+    SameAnswer,
+    SameRequest,
     Usage,
     WriteAnswer,
     WriteRequest,
@@ -58,6 +60,9 @@ class MemoryModel(Protocol):
         """Only what is to be added; the caller unites it with the first extraction."""
 
     async def canonicalize(self, request: CanonicalizeRequest) -> Reply[CanonicalizeAnswer]: ...
+
+    async def same(self, request: SameRequest) -> Reply[SameAnswer]:
+        """Whether two anchors are one; unsure where the evidence does not settle it."""
 
 
 class JobStore(Protocol):
