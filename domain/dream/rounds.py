@@ -147,7 +147,7 @@ class NewConsolidation(Frozen):
     since: AwareDatetime | None = None
     """Frontier: the semantic records of inputs accepted from this time on."""
     target: UUID | None = None
-    """With `undo`: the consolidation. With `merge` the anchor that stays, with `split` the anchor that has the alias."""
+    """With `undo`: the consolidation. With `merge`: the anchor that stays. With `split`: the one that has the alias."""
     absorbed: UUID | None = None
     """With `merge`: the anchor that goes."""
     alias: str = ""
