@@ -128,26 +128,43 @@ class GraphLanes:
 
     async def _base_lane(self, query: SearchQuery, vector: Vector, doors: Doors) -> Pool:
         kept = tuple(anchor.anchor_id for anchor in doors.anchors)
-        anchors, incident = await asyncio.gather(
-            self._graph.anchors(query.user_id, kept),
+        own, incident = await asyncio.gather(
+            self._nearest(query, vector, kept, per_anchor=lanes.ROWS_PER_ANCHOR),
             self._graph.incident_frames(query.user_id, kept, per_anchor=lanes.FRAMES_PER_ANCHOR),
         )
         incident = tuple(frame for frame in incident if frame.kind in query.kinds)
         frames = lanes.united((*doors.related, *incident))
-        frame_cosines = await self._graph.frame_similarities(query.user_id, [frame.id for frame in frames], vector)
-        beside = await self._graph.anchors(
-            query.user_id, lanes.co_participants(incident, frozenset(kept), frame_cosines)
+        cosines = lanes.joined(own.values())
+        cited = {record for frame in frames for record in frame.record_ids} - cosines.keys()
+        frame_cosines, cosines_of_cited = await asyncio.gather(
+            self._graph.frame_similarities(query.user_id, [frame.id for frame in frames], vector),
+            self._records.similarities(query.user_id, sorted(cited), vector),
         )
-        own = [lanes.record_ids(anchor, query.kinds) for anchor in anchors]
-        others = [lanes.record_ids(anchor, query.kinds) for anchor in beside]
-        cited = [frame.record_ids for frame in frames]
-        ranked = lanes.bounded((*own, *cited, *others), limit=lanes.ROWS_RANKED)
-        cosines = dict(await self._records.similarities(query.user_id, ranked, vector))
-        why = ways_in(own, incident, others, cosines)
+        cosines.update(cosines_of_cited)
+        why = ways_in(own.values(), incident, cosines)
+        beside = lanes.co_participants(incident, frozenset(kept), frame_cosines)
+        near = await self._nearest(query, vector, beside, per_anchor=lanes.CO_PARTICIPANT_ROWS, without=tuple(why))
+        others = lanes.joined(near.values())
+        cosines.update(others)
+        note(why, lanes.nearest(others, cosines, limit=lanes.CO_PARTICIPANT_ROWS), "co_participant")
         support = await self._support(query, lanes.nearest(why, cosines, limit=lanes.SEEDS))
         cosines.update(await self._records.similarities(query.user_id, support, vector))
         note(why, support, "support")
         return Pool(frames=frames, incident=incident, frame_cosines=dict(frame_cosines), cosines=cosines, why=why)
+
+    async def _nearest(
+        self,
+        query: SearchQuery,
+        vector: Vector,
+        anchors: Sequence[UUID],
+        *,
+        per_anchor: int,
+        without: Sequence[UUID] = (),
+    ) -> Mapping[UUID, Mapping[UUID, float]]:
+        """Rows of each anchor in vector order, ranked inside the database (design 4.2)."""
+        return await self._graph.nearest_records(
+            query.user_id, anchors, vector, kinds=query.kinds, per_anchor=per_anchor, without=without
+        )
 
     async def _support(self, query: SearchQuery, seeds: Sequence[UUID]) -> tuple[UUID, ...]:
         """Same-chunk rows near the best rows, and their neighbours in time, from provenance."""

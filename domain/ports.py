@@ -227,6 +227,20 @@ class GraphStore(Protocol):
 
     async def anchors(self, user_id: str, anchor_ids: Sequence[UUID]) -> tuple[Anchor, ...]: ...
 
+    async def nearest_records(
+        self,
+        user_id: str,
+        anchor_ids: Sequence[UUID],
+        vector: Vector,
+        *,
+        kinds: Sequence[MemoryKind],
+        per_anchor: int,
+        without: Sequence[UUID] = (),
+    ) -> Mapping[UUID, Mapping[UUID, float]]:
+        """For each anchor its records of the kinds with their cosines, best first, ties by id, at most `per_anchor`,
+        none of `without`; an anchor that has none is left out. Ranked where the vectors lie: a hub costs the caller no
+        more than any other anchor."""
+
     async def anchor_page(self, user_id: str, *, after: UUID | None = None, limit: int = 50) -> tuple[Anchor, ...]: ...
 
     async def frame(self, user_id: str, frame_id: str) -> Frame:

@@ -132,19 +132,15 @@ def anchor_candidates(
 
 
 def ways_in(
-    own: Sequence[Sequence[UUID]],
-    incident: Sequence[Frame],
-    others: Sequence[Sequence[UUID]],
-    cosines: Mapping[UUID, float],
+    own: Iterable[Iterable[UUID]], incident: Sequence[Frame], cosines: Mapping[UUID, float]
 ) -> dict[UUID, tuple[str, ...]]:
-    """Rows of the base lane and how each came in, every way under its own cap and in vector order."""
+    """Rows that the kept anchors (`own`, under their cap already) and their frames bring into the base lane, and how
+    each came in; those of the frames under a cap and in vector order."""
     why: dict[UUID, tuple[str, ...]] = {}
     for ids in own:
-        note(why, lanes.nearest(ids, cosines, limit=lanes.ROWS_PER_ANCHOR), "anchor")
+        note(why, ids, "anchor")
     by_frames = (record for frame in incident for record in frame.record_ids)
     note(why, lanes.nearest(by_frames, cosines, limit=lanes.CITED_ROWS), "frame")
-    beside = (record for ids in others for record in ids if record not in why)
-    note(why, lanes.nearest(beside, cosines, limit=lanes.CO_PARTICIPANT_ROWS), "co_participant")
     return why
 
 

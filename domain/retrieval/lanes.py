@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Mapping, Sequence
 from uuid import UUID
 
-from domain.memory import GRAPH_KINDS, Anchor, Frame, FrameArm, MemoryKind, Record
+from domain.memory import Frame, FrameArm, MemoryKind, Record
 from domain.retrieval.query import Fact
 from domain.retrieval.scoring import FactScore
 
@@ -21,9 +21,6 @@ CO_PARTICIPANTS = 20
 
 CO_PARTICIPANT_ROWS = 30
 """Rows of co-participants that enter (platform.md 5: 20 to 40 are enough)."""
-
-ROWS_RANKED = 20_000
-"""Record ids ranked by vector for one question: up to here an exact scan is quick (platform.md 2, vectors)."""
 
 SEEDS = 10
 """Best rows whose surroundings are looked up (ours)."""
@@ -47,29 +44,14 @@ CITATIONS_PER_FACT = 8
 """Rows one fact brings in, in vector order (ours): a claim supported a hundred times is not to fill the budget."""
 
 
-def record_ids(anchor: Anchor, kinds: Sequence[MemoryKind]) -> tuple[UUID, ...]:
-    """The anchor's records of the asked kinds."""
-    by_kind = dict(zip(GRAPH_KINDS, (anchor.episodic_ids, anchor.semantic_ids), strict=True))
-    return tuple(record for kind in GRAPH_KINDS if kind in kinds for record in by_kind[kind])
-
-
 def nearest(ids: Iterable[UUID], cosines: Mapping[UUID, float], *, limit: int) -> tuple[UUID, ...]:
     """The ids in vector order, ties by id; ids without a cosine are no rows of the user and fall out."""
     return tuple(sorted((i for i in set(ids) if i in cosines), key=lambda i: (-cosines[i], i))[:limit])
 
 
-def bounded(groups: Iterable[Sequence[UUID]], *, limit: int) -> tuple[UUID, ...]:
-    """Ids of all groups without repetition, the groups taking turns up to the limit, newest of each group first."""
-    queues = [list(reversed(group)) for group in groups]
-    longest = max((len(queue) for queue in queues), default=0)
-    found: dict[UUID, None] = {}
-    for turn in range(longest):
-        for queue in queues:
-            if turn < len(queue) and len(found) < limit:
-                found[queue[turn]] = None
-        if len(found) >= limit:
-            break
-    return tuple(found)
+def joined(ranked: Iterable[Mapping[UUID, float]]) -> dict[UUID, float]:
+    """The rows of several rankings with their cosines."""
+    return {record: cosine for rows in ranked for record, cosine in rows.items()}
 
 
 def co_participants(frames: Iterable[Frame], kept: frozenset[UUID], cosines: Mapping[str, float]) -> tuple[UUID, ...]:

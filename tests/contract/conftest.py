@@ -40,7 +40,7 @@ def in_memory() -> Stores:
         jobs=MemoryJobs(evidence),
         records=MemoryRecords(evidence),
         calls=MemoryModelCalls(evidence),
-        graph=MemoryGraph(),
+        graph=MemoryGraph(evidence),
         vault_with=lambda key: MemoryVault(entries, key),
     )
 

@@ -9,9 +9,9 @@ import pytest
 from domain.errors import NotFound
 from domain.graph import FrameWrite, GraphCounts, GraphWrite, GraphWritten
 from domain.jobs import anchor_id
-from domain.memory import Granularity, MemoryKind, Status, TimeSpan
+from domain.memory import Granularity, MemoryKind, Record, Status, TimeSpan
 from tests.contract.conftest import Stores
-from tests.contract.samples import anchor, cited, fid, frame, unit, write
+from tests.contract.samples import NOW, anchor, chunk, cited, fid, frame, message, new_input, record, unit, write
 
 DAY = TimeSpan(start=date(2025, 2, 3), end=date(2025, 2, 3), granularity=Granularity.DAY)
 ANN, BOB, DOG = (anchor_id("ona", key) for key in ("ann", "bob", "dog"))
@@ -198,6 +198,47 @@ async def test_nearest_names_first(stores: Stores) -> None:
     assert every[0].score >= every[1].score
     assert every[0].aliases == ("Annie",)
     assert await stores.graph.nearest("ona", [], limit=2, floor=0.0) == []
+
+
+async def test_records_of_an_anchor_in_vector_order(stores: Stores) -> None:
+    """Ranked, capped and filtered for each anchor by itself; ids without a vector of the user's fall out."""
+    kinds = (MemoryKind.SEMANTIC, MemoryKind.EPISODIC)
+    mine = await told(stores, "ona", 9)
+    (foreign,) = await told(stores, "bo", 1)
+    for number, each in enumerate((*mine, foreign)):
+        anchors = [anchor("hub"), *([anchor("leaf")] if number < 2 else [])]
+        await stores.graph.upsert(write(0, anchors, kind=each.kind).model_copy(update={"record_id": each.id}))
+    await stores.graph.upsert(write(0, [anchor("hub"), anchor("bare")]))
+    hub, leaf, bare = (anchor_id("ona", key) for key in ("hub", "leaf", "bare"))
+    asked = unit("text number 4")
+    cosines = await stores.records.similarities("ona", [each.id for each in mine], asked)
+    best = sorted(cosines, key=lambda record: (-cosines[record], record))
+
+    near = stores.graph.nearest_records
+    found = await near("ona", [leaf, hub, bare, hub], asked, kinds=kinds, per_anchor=4)
+    assert list(found) == [leaf, hub]
+    assert list(found[hub]) == best[:4]
+    assert set(found[leaf]) == {mine[0].id, mine[1].id}
+    assert found[hub] == {record: cosines[record] for record in best[:4]}
+    semantic = {each.id for each in mine if each.kind is MemoryKind.SEMANTIC}
+    only = await near("ona", [hub], asked, kinds=[MemoryKind.SEMANTIC], per_anchor=9)
+    assert list(only[hub]) == [record for record in best if record in semantic]
+    rest = await near("ona", [hub], asked, kinds=kinds, per_anchor=9, without=best[:2])
+    assert list(rest[hub]) == best[2:]
+    assert await near("ona", [hub], asked, kinds=(), per_anchor=9) == {}
+    assert await near("ona", [], asked, kinds=kinds, per_anchor=9) == {}
+    assert await near("bo", [hub], asked, kinds=kinds, per_anchor=9) == {}
+
+
+async def told(stores: Stores, user: str, count: int) -> list[Record]:
+    """Records of a user, every other one semantic, with the vectors of their texts."""
+    new = new_input("told", user=user, messages=[message(f"{user} m1")])
+    job = (await stores.jobs.accept(new, body_hash="h", now=NOW)).job
+    await stores.jobs.save_chunks(job.id, [chunk(new)])
+    kinds = (MemoryKind.EPISODIC, MemoryKind.SEMANTIC)
+    made = [record(chunk(new), number, kind=kinds[number % 2]) for number in range(count)]
+    await stores.records.commit(made, [unit(each.text) for each in made])
+    return made
 
 
 async def test_anchors_are_paged_in_id_order(stores: Stores) -> None:

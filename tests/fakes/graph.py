@@ -6,16 +6,18 @@ from uuid import UUID
 from domain.errors import GraphUnavailable, NotFound
 from domain.graph import AnchorHit, AnchorWrite, FrameWrite, GraphCounts, GraphWrite, GraphWritten, Vector, indexable
 from domain.memory import Anchor, Frame, FrameArm, MemoryKind, Status
-from tests.fakes.stores import digest, dot
+from tests.fakes.stores import Evidence, digest, dot
 
 Arms = tuple[tuple[str, UUID], ...]
 
 
 class MemoryGraph:
-    """GraphStore. `broken` makes every call raise GraphUnavailable."""
+    """GraphStore. `broken` makes every call raise GraphUnavailable. `evidence` holds the records' vectors: without it,
+    no record is near."""
 
-    def __init__(self) -> None:
+    def __init__(self, evidence: Evidence | None = None) -> None:
         self.broken = False
+        self._evidence = evidence or Evidence()
         self._owners: dict[tuple[str, str], UUID] = {}
         self._anchors: dict[tuple[str, UUID], Anchor] = {}
         self._anchor_vectors: dict[tuple[str, UUID], Vector] = {}
@@ -136,6 +138,29 @@ class MemoryGraph:
     async def anchors(self, user_id: str, anchor_ids: Sequence[UUID]) -> tuple[Anchor, ...]:
         self._check()
         return tuple(self._anchors[user_id, a] for a in anchor_ids if (user_id, a) in self._anchors)
+
+    async def nearest_records(
+        self,
+        user_id: str,
+        anchor_ids: Sequence[UUID],
+        vector: Vector,
+        *,
+        kinds: Sequence[MemoryKind],
+        per_anchor: int,
+        without: Sequence[UUID] = (),
+    ) -> Mapping[UUID, Mapping[UUID, float]]:
+        found: dict[UUID, dict[UUID, float]] = {}
+        for anchor in await self.anchors(user_id, tuple(dict.fromkeys(anchor_ids))):
+            sides = {MemoryKind.EPISODIC: anchor.episodic_ids, MemoryKind.SEMANTIC: anchor.semantic_ids}
+            ids = [i for kind, side in sides.items() if kind in kinds for i in side if i not in without]
+            near = {i: dot(self._evidence.vectors[i], vector) for i in ids if self._own_record(user_id, i)}
+            if near:
+                best = sorted(near.items(), key=lambda pair: (-pair[1], pair[0]))
+                found[anchor.id] = dict(best[:per_anchor])
+        return found
+
+    def _own_record(self, user_id: str, record: UUID) -> bool:
+        return record in self._evidence.records and self._evidence.records[record].user_id == user_id
 
     async def anchor_page(self, user_id: str, *, after: UUID | None = None, limit: int = 50) -> tuple[Anchor, ...]:
         self._check()

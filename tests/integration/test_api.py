@@ -81,7 +81,8 @@ class Server:
 @pytest.fixture
 async def server() -> AsyncIterator[Server]:
     """An application over empty stores in memory."""
-    evidence, graph = Evidence(), MemoryGraph()
+    evidence = Evidence()
+    graph = MemoryGraph(evidence)
     jobs, records = MemoryJobs(evidence), MemoryRecords(evidence)
     world, starter = World(jobs, records, graph), Starter(jobs)
     vault = MemoryVault({}, bytes(32))

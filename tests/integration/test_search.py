@@ -29,7 +29,7 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
     """An empty world over either kind of store."""
     if request.param == "memory":
         evidence = Evidence()
-        yield World(MemoryJobs(evidence), MemoryRecords(evidence), MemoryGraph())
+        yield World(MemoryJobs(evidence), MemoryRecords(evidence), MemoryGraph(evidence))
         return
     database = await Database.open(request.getfixturevalue("database_url"), pool_size=4)
     yield World(PostgresJobs(database), PostgresRecords(database), AgeGraph(database))
@@ -218,7 +218,7 @@ async def test_the_explanation_tells_anchors_lanes_and_terms(world: World) -> No
 )
 async def test_bad_questions_are_refused_before_any_read(fields: dict[str, str], field: str) -> None:
     evidence = Evidence()
-    world = World(MemoryJobs(evidence), MemoryRecords(evidence), MemoryGraph())
+    world = World(MemoryJobs(evidence), MemoryRecords(evidence), MemoryGraph(evidence))
     query = SearchQuery.model_validate({"user_id": "ana", "query": "Who?", "as_of": AS_OF, **fields})
     with pytest.raises(InvalidInput) as caught:
         await Retriever(world.graph, world.records, world.embedder).search(query)

@@ -43,6 +43,20 @@ SELECT anchor_id, kind, array_agg(record_id ORDER BY record_id) AS records FROM 
 WHERE user_id = %s AND anchor_id = ANY(%s) GROUP BY anchor_id, kind
 """
 
+NEAREST_RECORDS = """
+SELECT asked.anchor_id, x.record_id, x.cosine
+FROM unnest(%(anchors)s::uuid[]) WITH ORDINALITY asked(anchor_id, place)
+CROSS JOIN LATERAL (
+    SELECT m.record_id, 1 - (v.vector <=> %(vector)s) AS cosine
+    FROM anchor_records m
+    JOIN record_vectors v ON v.user_id = m.user_id AND v.record_id = m.record_id
+    WHERE m.user_id = %(user)s AND m.anchor_id = asked.anchor_id AND m.kind = ANY(%(kinds)s)
+      AND m.record_id <> ALL(%(without)s::uuid[])
+    ORDER BY cosine DESC, m.record_id LIMIT %(per_anchor)s
+) x
+ORDER BY asked.place, x.cosine DESC, x.record_id
+"""
+
 NEAREST = _sql("""
 SELECT q.place, 1 - v.distance AS score, a.properties::text AS properties
 FROM unnest(%(vectors)s::vector[]) WITH ORDINALITY q(vector, place)

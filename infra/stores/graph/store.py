@@ -11,7 +11,7 @@ from psycopg import errors
 
 from domain.errors import GraphUnavailable, NotFound
 from domain.graph import AnchorHit, GraphCounts, GraphWrite, GraphWritten, Vector, indexable
-from domain.memory import Anchor, Frame
+from domain.memory import Anchor, Frame, MemoryKind
 from infra.stores.database import Connection, Database, describe, one, scrubbed
 from infra.stores.graph import statements
 from infra.stores.graph.properties import agtype, agtypes, anchor_of, frame_of, hit_of
@@ -104,6 +104,30 @@ class AgeGraph:
             mentions = await _mentions(connection, user_id, anchor_ids)
         found = {anchor.id: anchor for anchor in (anchor_of(row["properties"], mentions) for row in rows)}
         return tuple(found[anchor_id] for anchor_id in anchor_ids if anchor_id in found)
+
+    async def nearest_records(
+        self,
+        user_id: str,
+        anchor_ids: Sequence[UUID],
+        vector: Vector,
+        *,
+        kinds: Sequence[MemoryKind],
+        per_anchor: int,
+        without: Sequence[UUID] = (),
+    ) -> Mapping[UUID, Mapping[UUID, float]]:
+        """For each anchor its records of the kinds with their cosines, best first, ties by id, at most `per_anchor`."""
+        values = {
+            "user": user_id,
+            "anchors": list(dict.fromkeys(anchor_ids)),
+            "vector": Embedding(vector),
+            "kinds": [str(kind) for kind in kinds],
+            "per_anchor": per_anchor,
+            "without": list(without),
+        }
+        found: dict[UUID, dict[UUID, float]] = {}
+        for row in await self._rows(statements.NEAREST_RECORDS, values) if anchor_ids else ():
+            found.setdefault(row["anchor_id"], {})[row["record_id"]] = row["cosine"]
+        return found
 
     async def anchor_page(self, user_id: str, *, after: UUID | None = None, limit: int = 50) -> tuple[Anchor, ...]:
         """In id order, from just after an id."""

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from domain.memory import Frame, MemoryKind, Status
-from domain.retrieval.lanes import bounded, co_participants, facts_of, nearest
+from domain.retrieval.lanes import co_participants, facts_of, joined, nearest
 from domain.retrieval.rows import RowFeatures, bm25, score_rows, shortlist, z_scores
 from domain.retrieval.scoring import FactScore
 from tests.unit.retrieval.build import arm, day, frame, uid
@@ -70,11 +70,9 @@ def test_rows_of_a_hub_enter_in_vector_order() -> None:
     assert nearest(ids, cosines, limit=3) == (ids[7], ids[6], ids[5])
 
 
-def test_groups_take_turns_under_the_limit() -> None:
-    hub, small = [uid(f"h{n}") for n in range(100)], [uid("s0"), uid("s1")]
-    found = bounded([hub, small], limit=4)
-    assert found == (hub[-1], small[-1], hub[-2], small[-2])
-    assert len(bounded([hub, hub], limit=1000)) == 100
+def test_rankings_are_joined() -> None:
+    one, other = uid("one"), uid("other")
+    assert joined([{one: 0.5}, {one: 0.5, other: 0.1}, {}]) == {one: 0.5, other: 0.1}
 
 
 def test_co_participants_of_the_nearest_frames_come_first() -> None:
