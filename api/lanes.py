@@ -163,7 +163,13 @@ class GraphLanes:
     ) -> Mapping[UUID, Mapping[UUID, float]]:
         """Rows of each anchor in vector order, ranked inside the database (design 4.2)."""
         return await self._graph.nearest_records(
-            query.user_id, anchors, vector, kinds=query.kinds, per_anchor=per_anchor, without=without
+            query.user_id,
+            anchors,
+            vector,
+            kinds=query.kinds,
+            per_anchor=per_anchor,
+            ranked=lanes.ROWS_RANKED,
+            without=without,
         )
 
     async def _support(self, query: SearchQuery, seeds: Sequence[UUID]) -> tuple[UUID, ...]:

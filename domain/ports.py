@@ -235,11 +235,13 @@ class GraphStore(Protocol):
         *,
         kinds: Sequence[MemoryKind],
         per_anchor: int,
+        ranked: int,
         without: Sequence[UUID] = (),
     ) -> Mapping[UUID, Mapping[UUID, float]]:
         """For each anchor its records of the kinds with their cosines, best first, ties by id, at most `per_anchor`,
         none of `without`; an anchor that has none is left out. Ranked where the vectors lie: a hub costs the caller no
-        more than any other anchor."""
+        more than any other anchor. Of an anchor with more than `ranked` rows the first so many by id are ranked: ids
+        are hashes, so these are as good as drawn by lot."""
 
     async def anchor_page(self, user_id: str, *, after: UUID | None = None, limit: int = 50) -> tuple[Anchor, ...]: ...
 

@@ -22,6 +22,10 @@ CO_PARTICIPANTS = 20
 CO_PARTICIPANT_ROWS = 30
 """Rows of co-participants that enter (platform.md 5: 20 to 40 are enough)."""
 
+ROWS_RANKED = 20_000
+"""Rows of one anchor ranked by vector: up to here an exact scan is quick (platform.md 2, vectors). Of a larger hub as
+many are ranked, drawn by their ids."""
+
 SEEDS = 10
 """Best rows whose surroundings are looked up (ours)."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import date
+from functools import partial
 from uuid import UUID
 
 import pytest
@@ -214,7 +215,7 @@ async def test_records_of_an_anchor_in_vector_order(stores: Stores) -> None:
     cosines = await stores.records.similarities("ona", [each.id for each in mine], asked)
     best = sorted(cosines, key=lambda record: (-cosines[record], record))
 
-    near = stores.graph.nearest_records
+    near = partial(stores.graph.nearest_records, ranked=99)
     found = await near("ona", [leaf, hub, bare, hub], asked, kinds=kinds, per_anchor=4)
     assert list(found) == [leaf, hub]
     assert list(found[hub]) == best[:4]
@@ -225,6 +226,9 @@ async def test_records_of_an_anchor_in_vector_order(stores: Stores) -> None:
     assert list(only[hub]) == [record for record in best if record in semantic]
     rest = await near("ona", [hub], asked, kinds=kinds, per_anchor=9, without=best[:2])
     assert list(rest[hub]) == best[2:]
+    drawn = await near("ona", [hub], asked, kinds=kinds, per_anchor=9, ranked=5, without=best[:2])
+    lots = sorted([*best[2:], cited(0)])[:5]
+    assert list(drawn[hub]) == [record for record in best if record in lots]
     assert await near("ona", [hub], asked, kinds=(), per_anchor=9) == {}
     assert await near("ona", [], asked, kinds=kinds, per_anchor=9) == {}
     assert await near("bo", [hub], asked, kinds=kinds, per_anchor=9) == {}

@@ -147,13 +147,14 @@ class MemoryGraph:
         *,
         kinds: Sequence[MemoryKind],
         per_anchor: int,
+        ranked: int,
         without: Sequence[UUID] = (),
     ) -> Mapping[UUID, Mapping[UUID, float]]:
         found: dict[UUID, dict[UUID, float]] = {}
         for anchor in await self.anchors(user_id, tuple(dict.fromkeys(anchor_ids))):
             sides = {MemoryKind.EPISODIC: anchor.episodic_ids, MemoryKind.SEMANTIC: anchor.semantic_ids}
-            ids = [i for kind, side in sides.items() if kind in kinds for i in side if i not in without]
-            near = {i: dot(self._evidence.vectors[i], vector) for i in ids if self._own_record(user_id, i)}
+            ids = sorted(i for kind, side in sides.items() if kind in kinds for i in side if i not in without)
+            near = {i: dot(self._evidence.vectors[i], vector) for i in ids[:ranked] if self._own_record(user_id, i)}
             if near:
                 best = sorted(near.items(), key=lambda pair: (-pair[1], pair[0]))
                 found[anchor.id] = dict(best[:per_anchor])

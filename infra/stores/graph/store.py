@@ -113,6 +113,7 @@ class AgeGraph:
         *,
         kinds: Sequence[MemoryKind],
         per_anchor: int,
+        ranked: int,
         without: Sequence[UUID] = (),
     ) -> Mapping[UUID, Mapping[UUID, float]]:
         """For each anchor its records of the kinds with their cosines, best first, ties by id, at most `per_anchor`."""
@@ -122,6 +123,7 @@ class AgeGraph:
             "vector": Embedding(vector),
             "kinds": [str(kind) for kind in kinds],
             "per_anchor": per_anchor,
+            "ranked": ranked,
             "without": list(without),
         }
         found: dict[UUID, dict[UUID, float]] = {}
