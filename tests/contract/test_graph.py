@@ -227,7 +227,7 @@ async def test_records_of_an_anchor_in_vector_order(stores: Stores) -> None:
     rest = await near("ona", [hub], asked, kinds=kinds, per_anchor=9, without=best[:2])
     assert list(rest[hub]) == best[2:]
     drawn = await near("ona", [hub], asked, kinds=kinds, per_anchor=9, ranked=5, without=best[:2])
-    lots = sorted([*best[2:], cited(0)])[:5]
+    lots = sorted([*best[2:], cited(0), foreign.id])[:5]
     assert list(drawn[hub]) == [record for record in best if record in lots]
     assert await near("ona", [hub], asked, kinds=(), per_anchor=9) == {}
     assert await near("ona", [], asked, kinds=kinds, per_anchor=9) == {}
