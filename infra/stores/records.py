@@ -88,7 +88,10 @@ WITH cited AS (
     SELECT r.id, m.job_id, m.ordinal, min((s.value ->> 'start')::int) AS start
     FROM records r
     CROSS JOIN LATERAL jsonb_array_elements(r.sources) s
-    JOIN messages m ON m.user_id = r.user_id AND m.session_id = r.session_id AND m.message_id = s.value ->> 'turn_id'
+    CROSS JOIN LATERAL (
+        SELECT t.job_id, t.ordinal FROM messages t
+        WHERE t.user_id = r.user_id AND t.session_id = r.session_id AND t.message_id = s.value ->> 'turn_id' LIMIT 1
+    ) m
     WHERE r.user_id = %(user)s AND r.id = ANY(%(ids)s)
     GROUP BY r.id, m.job_id, m.ordinal
 )
@@ -100,6 +103,7 @@ SELECT c.id, string_agg(concat_ws(' ', w.speaker, CASE
 FROM cited c JOIN messages w ON w.job_id = c.job_id AND w.ordinal BETWEEN c.ordinal - 1 AND c.ordinal + 1
 GROUP BY c.id
 """
+"""`LIMIT 1`, though a message's id is unique: without it the planner reads the whole session for each record."""
 
 SIMILARITIES = """
 SELECT record_id, 1 - (vector <=> %s) AS cosine FROM record_vectors WHERE user_id = %s AND record_id = ANY(%s)
