@@ -1,5 +1,5 @@
-"""Benchmarks as tables: `python -m tests.bench [NAME…] [--data FILE]`. Each compares ours with the plain limit in one
-run."""
+"""Benchmarks as tables: `python -m tests.bench [NAME…] [--data FILE] [--frames N…]`. Each compares ours with the plain
+limit in one run."""
 
 import argparse
 import os
@@ -8,9 +8,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import ingest
+from tests.bench import ingest, search
 
-BENCHES = {"ingest": ingest.run}
+BENCHES = ("ingest", "search")
 
 
 def main() -> None:
@@ -18,12 +18,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
     parser.add_argument("names", nargs="*", choices=[*BENCHES, []], help="which benchmarks; all if none is named")
     parser.add_argument("--data", type=Path, help="conversation to ingest instead of the demo's")
+    parser.add_argument("--frames", type=int, nargs="+", default=list(search.FRAMES), help="scales of the search")
+    parser.add_argument("--json", action="store_true", help="print the figures of the search as JSON")
     arguments = parser.parse_args()
-    console = Console(width=120)
+    console = Console(width=160, stderr=arguments.json)
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     console.print(f"{machine}, Python {platform.python_version()}")
     for name in arguments.names or BENCHES:
-        BENCHES[name](console, arguments.data)
+        if name == "ingest":
+            ingest.run(console, arguments.data)
+        else:
+            search.run(console, arguments.frames, as_json=arguments.json)
 
 
 if __name__ == "__main__":
