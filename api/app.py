@@ -13,7 +13,7 @@ from api.views import ErrorView
 MAX_BODY_BYTES = 32 * 1024 * 1024
 """Largest request body."""
 
-_ERRORS = {status: {"model": ErrorView} for status in (404, 413, 422, 500, 503)}
+_ERRORS = {status: {"model": ErrorView} for status in (400, 404, 405, 413, 422, 500, 503)}
 
 
 def create_app(services: Services, *, max_body_bytes: int = MAX_BODY_BYTES) -> FastAPI:

@@ -40,7 +40,7 @@ JOB_OF_USER = SELECT_JOB + "WHERE j.id = %s AND j.user_id = %s"
 JOBS_PAGE = (
     SELECT_JOB
     + """
-WHERE j.user_id = %(user)s AND (%(before)s::int IS NULL OR j.sequence < %(before)s)
+WHERE j.user_id = %(user)s AND (%(before)s::bigint IS NULL OR j.sequence < %(before)s)
 ORDER BY j.sequence DESC LIMIT %(limit)s
 """
 )

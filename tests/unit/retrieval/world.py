@@ -28,7 +28,7 @@ from domain.memory import (
     TimeSpan,
     Turn,
 )
-from domain.ports import GraphStore, JobStore, RecordStore
+from domain.ports import Embedder, GraphStore, JobStore, RecordStore
 from domain.records import embedding_text, records_of
 from domain.retrieval.words import stems
 from tests.unit.retrieval.build import PEOPLE
@@ -85,7 +85,7 @@ class World:
     jobs: JobStore
     records: RecordStore
     graph: GraphStore
-    embedder: WordEmbedder = field(default_factory=WordEmbedder)
+    embedder: Embedder = field(default_factory=WordEmbedder)
 
     async def tell(self, user: str, session: str, said: Sequence[Said]) -> tuple[Record, ...]:
         """Store one input of a turn each, with a record a turn, and index the records; the records in order."""
