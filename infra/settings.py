@@ -42,6 +42,9 @@ class Settings(BaseSettings):
     model_concurrency: int = Field(8, ge=1, description="Model calls one worker makes at a time.")
     model_calls_per_second: float = Field(50.0, gt=0, description="Model steps a second over all workers of the queue.")
     default_timezone: str = Field("UTC", description="Zone of users whose input names none.")
+    relation_lexicon: Path | None = Field(
+        None, description='TOML file of more relation families for questions: `employ = ["recruit", "take_on"]`.'
+    )
     max_message_characters: int = Field(1_000_000, ge=1, description="Longest text of one message.")
     max_input_messages: int = Field(5_000, ge=1, description="Most messages in one input.")
     chunk_characters: int = Field(

@@ -16,6 +16,7 @@ from api.services import Services
 from domain.errors import ConfigurationError
 from domain.intake import Limits
 from domain.ports import Embedder
+from infra.run.lexicon import relation_families
 from infra.run.models import make_embedder
 from infra.settings import Settings
 from infra.stores.database import Database
@@ -90,7 +91,7 @@ def _services(settings: Settings, database: Database, client: Client, embedder: 
         calls=PostgresModelCalls(database),
         vault=vault,
         embedder=embedder,
-        retriever=Retriever(graph, records, embedder),
+        retriever=Retriever(graph, records, embedder, families=relation_families(settings.relation_lexicon)),
         acceptor=acceptor,
         settings=settings,
     )
