@@ -1,0 +1,57 @@
+"""The guards that stand after the verdict (design 5)."""
+
+import pytest
+
+from domain.dream.guards import INVENTED, TOGETHER, SharedFrame, alias_stated, frames_forbid, judged, names_forbid
+from domain.model_calls import AnchorView, SameAnswer, SameRequest, Verdict
+
+REQUEST = SameRequest(type="person", a=AnchorView(name="Bob"), b=AnchorView(name="Robert"))
+
+
+def test_a_name_that_is_neither_of_the_two_is_no_verdict() -> None:
+    told = judged(REQUEST, SameAnswer(verdict=Verdict.SAME, canonical="Rob"))
+    assert (told.verdict, told.reason) == (Verdict.UNSURE, INVENTED)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        SameAnswer(verdict=Verdict.SAME, canonical="Robert"),
+        SameAnswer(verdict=Verdict.DIFFERENT, reason="two persons"),
+        SameAnswer(verdict=Verdict.UNSURE),
+    ],
+)
+def test_any_other_answer_counts_as_it_is(answer: SameAnswer) -> None:
+    assert judged(REQUEST, answer) == answer
+
+
+def test_every_name_of_both_is_looked_at() -> None:
+    assert names_forbid(["the cabin", "Cabin 4"], ["cabin", "Cabin 5"]) is not None
+    assert names_forbid(["Acme"], ["Acme Ltd", "ACME"]) is None
+
+
+def test_participants_of_one_fact_are_two_unless_it_says_otherwise() -> None:
+    lent = SharedFrame(predicate="lend", texts=("Bob lent Robert a tent.",))
+    named = SharedFrame(predicate="known as", texts=("Robert goes by Bob.",))
+    stated = SharedFrame(predicate="join", texts=("Robert (aka Bob) joined the crew.",))
+    assert frames_forbid(["Bob"], ["Robert"], [lent]) == TOGETHER
+    assert frames_forbid(["Bob"], ["Robert"], [named, stated]) is None
+    assert frames_forbid(["Bob"], ["Robert"], [named, lent]) == TOGETHER
+    assert frames_forbid(["Bob"], ["Robert"], []) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("cognitive therapy (CT) helps", True),
+        ("CT (cognitive therapy) helps", True),
+        ("cognitive therapy, also known as CT, helps", True),
+        ("cognitive therapy, or CT for short", True),
+        ("CT and cognitive therapy", False),
+        ("cognitive therapy (with CT scans)", False),
+        ("cognitive therapy. (CTX)", False),
+    ],
+)
+def test_an_alias_is_stated_in_so_many_words(text: str, stated: bool) -> None:
+    assert alias_stated(text, "cognitive therapy", "CT") is stated
+    assert alias_stated(text, "CT", "cognitive therapy") is stated
