@@ -7,14 +7,14 @@ import pytest
 from pydantic import SecretStr
 
 from domain.memory import Entity, Extraction, MemoryKind
-from domain.model_calls import Candidate, CanonicalizeRequest, EntityQuestion
+from domain.model_calls import AnchorView, Candidate, CanonicalizeRequest, EntityQuestion, SameRequest, Verdict
 from domain.ports import MemoryModel
 from infra.models.openai.endpoint import Endpoint
 from infra.models.openai.model import OpenAIModel
 from infra.models.rules.model import RulesModel
 from tests.fakes.chat_server import ChatRequest, Scripted, ScriptedChatServer, chat
 from tests.fakes.model import FakeModel
-from tests.integration.openai.samples import CANONICALIZE, CHUNK, EXTRACT, RECORD, REPAIR, ROUTE, write
+from tests.integration.openai.samples import CANONICALIZE, CHUNK, EXTRACT, RECORD, REPAIR, ROUTE, SAME, write
 
 TEXTS = {
     "emoji": "🛶🛶🎉",
@@ -43,6 +43,7 @@ def careless(request: ChatRequest) -> Scripted:
                 {"entity": "Nobody", "same_as": "20 Gallons"},
             ]
         },
+        "WireSame": {"verdict": "same", "canonical": "May Okafor"},
     }
     return chat(by_schema.get(request.schema, {"records": [record]}))
 
@@ -116,6 +117,12 @@ async def test_no_candidates_no_renames(model: MemoryModel) -> None:
     assert (await model.canonicalize(none)).answer.renames == ()
 
 
+async def test_a_verdict_of_same_names_one_of_the_two(model: MemoryModel) -> None:
+    for request in (SAME, SAME.model_copy(update={"a": SAME.b, "b": SAME.a})):
+        answer = (await model.same(request)).answer
+        assert (answer.verdict is not Verdict.SAME) or answer.canonical in (SAME.a.name, SAME.b.name)
+
+
 async def test_usage_names_the_model_and_its_rules(model: MemoryModel) -> None:
     for reply in (await model.route(ROUTE), await model.extract(EXTRACT)):
         assert reply.usage.model == model.name
@@ -143,3 +150,5 @@ async def test_no_text_breaks_a_model(model: MemoryModel, text: str) -> None:
     candidate = Candidate(name=text, type="other", score=0.9)
     question = EntityQuestion(entity=Entity(name=text), candidates=(candidate,))
     await model.canonicalize(CanonicalizeRequest(record=record, questions=(question,)))
+    view = AnchorView(name=text, evidence=(text,))
+    await model.same(SameRequest(type="other", a=view, b=SAME.b))

@@ -15,6 +15,8 @@ from domain.model_calls import (
     Reply,
     RouteAnswer,
     RouteRequest,
+    SameAnswer,
+    SameRequest,
     WriteAnswer,
     WriteRequest,
 )
@@ -53,6 +55,9 @@ class FaultyModel:
 
     async def canonicalize(self, request: CanonicalizeRequest) -> Reply[CanonicalizeAnswer]:
         return await self._call(Purpose.CANONICALIZE, self._model.canonicalize, request)
+
+    async def same(self, request: SameRequest) -> Reply[SameAnswer]:
+        return await self._call(Purpose.SAME, self._model.same, request)
 
     async def _call(self, purpose: Purpose, method: Callable[[Q], Awaitable[Reply[A]]], request: Q) -> Reply[A]:
         if purpose is self._purpose and self.left > 0:

@@ -27,10 +27,13 @@ from domain.model_calls import (
     Reply,
     RouteAnswer,
     RouteRequest,
+    SameAnswer,
+    SameRequest,
     Usage,
     WriteAnswer,
     WriteRequest,
 )
+from infra.models.rules.same import same
 
 NAME = "recorded"
 USAGE = Usage(model=NAME)
@@ -116,6 +119,10 @@ class RecordedAnswers:
     async def canonicalize(self, request: CanonicalizeRequest) -> Reply[CanonicalizeAnswer]:
         """No rename: names of one key meet without being asked about."""
         return Reply(answer=CanonicalizeAnswer(), usage=USAGE)
+
+    async def same(self, request: SameRequest) -> Reply[SameAnswer]:
+        """By the rules: no verdict is recorded."""
+        return Reply(answer=same(request), usage=USAGE)
 
     def _of(self, chunk: Chunk, kind: MemoryKind) -> list[_Line]:
         if chunk.ordinal:

@@ -16,7 +16,10 @@ from domain.model_calls import (
     Reply,
     RouteAnswer,
     RouteRequest,
+    SameAnswer,
+    SameRequest,
     Usage,
+    Verdict,
     WriteAnswer,
     WriteRequest,
 )
@@ -71,6 +74,13 @@ class FakeModel:
             if candidate.name.casefold() == question.entity.name.casefold()
         )
         return Reply(answer=CanonicalizeAnswer(renames=renames), usage=usage)
+
+    async def same(self, request: SameRequest) -> Reply[SameAnswer]:
+        """The same only if the names are, without case; else unsure."""
+        usage = self._called(Purpose.SAME)
+        if request.a.name.casefold() != request.b.name.casefold():
+            return Reply(answer=SameAnswer(verdict=Verdict.UNSURE), usage=usage)
+        return Reply(answer=SameAnswer(verdict=Verdict.SAME, canonical=request.a.name), usage=usage)
 
     def _called(self, purpose: Purpose) -> Usage:
         self.calls[purpose] += 1

@@ -8,6 +8,7 @@ from datetime import date, time
 from enum import StrEnum
 from typing import TypeVar
 
+from domain.dream.guards import judged
 from domain.frames import label
 from domain.memory import (
     AnchorType,
@@ -25,7 +26,16 @@ from domain.memory import (
     TimeSpan,
     Turn,
 )
-from domain.model_calls import CanonicalizeAnswer, CanonicalizeRequest, EntityQuestion, Rename, RouteAnswer
+from domain.model_calls import (
+    CanonicalizeAnswer,
+    CanonicalizeRequest,
+    EntityQuestion,
+    Rename,
+    RouteAnswer,
+    SameAnswer,
+    SameRequest,
+    Verdict,
+)
 from domain.text import storable
 from infra.models.openai.schemas import (
     WireDecisions,
@@ -35,6 +45,7 @@ from infra.models.openai.schemas import (
     WireRecord,
     WireRecords,
     WireRoute,
+    WireSame,
     WireTime,
 )
 
@@ -55,6 +66,9 @@ MAX_NAME = 200
 
 MAX_TITLE = 300
 """Characters of a record's title; cut there."""
+
+MAX_REASON = 300
+"""Characters of the reason of a verdict; cut there."""
 
 MAX_TEXT = 8_000
 """Characters of a record's text, an attribute or a literal; cut there. Twice the aim for a chunk's length."""
@@ -102,6 +116,13 @@ def renames(wire: WireDecisions, *, request: CanonicalizeRequest) -> Canonicaliz
         if candidate and decision.entity not in chosen:
             chosen[decision.entity] = candidate
     return CanonicalizeAnswer(renames=tuple(Rename(name=name, candidate=found) for name, found in chosen.items()))
+
+
+def same_answer(wire: WireSame, *, request: SameRequest) -> SameAnswer:
+    """The verdict as far as it counts; an unknown word is unsure."""
+    verdict = _member(Verdict, wire.verdict) or Verdict.UNSURE
+    reason = storable(wire.reason.strip())[0][:MAX_REASON]
+    return judged(request, SameAnswer(verdict=verdict, canonical=wire.canonical, reason=reason))
 
 
 def time_span(wire: WireTime | None) -> TimeSpan | None:

@@ -11,11 +11,13 @@ from zoneinfo import ZoneInfo
 
 from domain.memory import Chunk, Entity, Extraction, FrameDraft, Record, TimeSpan, Turn
 from domain.model_calls import (
+    AnchorView,
     CanonicalizeRequest,
     EntityQuestion,
     ExtractRequest,
     RepairRequest,
     RouteRequest,
+    SameRequest,
     WriteRequest,
 )
 from domain.text import storable
@@ -60,6 +62,15 @@ def _chunk_values(chunk: Chunk) -> Values:
     turns = [{"n": number, **_turn(turn, zone)} for number, turn in enumerate(chunk.turns, start=1)]
     facts = {"form": chunk.form.value, "title": chunk.title, "zone": chunk.timezone, "speakers": chunk.speakers}
     return {"context": _context(facts), "turns": _lines([*before, *turns])}
+
+
+def same_values(request: SameRequest) -> Values:
+    """The two anchors, each with its aliases and a few records that mention it."""
+    return {"type": request.type, "anchors": _lines([_anchor(request.a), _anchor(request.b)])}
+
+
+def _anchor(anchor: AnchorView) -> dict[str, object]:
+    return _filled({"name": anchor.name, "aliases": anchor.aliases, "records": anchor.evidence})
 
 
 def _record_values(record: Record, turns: Sequence[Turn], *, zone: str, speakers: Sequence[str]) -> Values:

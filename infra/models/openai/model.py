@@ -18,6 +18,8 @@ from domain.model_calls import (
     Reply,
     RouteAnswer,
     RouteRequest,
+    SameAnswer,
+    SameRequest,
     Usage,
     WriteAnswer,
     WriteRequest,
@@ -25,7 +27,7 @@ from domain.model_calls import (
 from infra.models.openai import answers, inputs
 from infra.models.openai.endpoint import MAX_REASKS, Endpoint, Spending
 from infra.models.openai.raw import json_part
-from infra.models.openai.schemas import RECORDS_OF, Wire, WireDecisions, WireExtraction, WireRoute
+from infra.models.openai.schemas import RECORDS_OF, Wire, WireDecisions, WireExtraction, WireRoute, WireSame
 from infra.models.prompts import Prompt, prompt
 
 TEMPERATURE = 0.0
@@ -94,6 +96,14 @@ class OpenAIModel:
             return answers.renames(wire, request=request)
 
         return await self._reply("canonicalize", inputs.canonicalize_values(request), WireDecisions, read)
+
+    async def same(self, request: SameRequest) -> Reply[SameAnswer]:
+        """Whether two anchors are one."""
+
+        def read(wire: WireSame) -> SameAnswer:
+            return answers.same_answer(wire, request=request)
+
+        return await self._reply("same", inputs.same_values(request), WireSame, read)
 
     async def _reply(self, name: str, values: Mapping[str, str], wire: type[W], read: Callable[[W], A]) -> Reply[A]:
         asked, spending, started = prompt(name), Spending(), self._clock()

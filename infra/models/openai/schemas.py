@@ -172,3 +172,11 @@ class WireDecisions(Wire):
     """Answer of the canonicalizer."""
 
     decisions: list[WireDecision]
+
+
+class WireSame(Wire):
+    """Answer of the verification of a pair."""
+
+    verdict: str
+    canonical: str = ""
+    reason: str = ""

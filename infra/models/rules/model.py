@@ -16,6 +16,8 @@ from domain.model_calls import (
     Reply,
     RouteAnswer,
     RouteRequest,
+    SameAnswer,
+    SameRequest,
     Usage,
     WriteAnswer,
     WriteRequest,
@@ -26,6 +28,7 @@ from infra.models.rules.extract import extract
 from infra.models.rules.records import write
 from infra.models.rules.repair import repair
 from infra.models.rules.router import route
+from infra.models.rules.same import same
 
 NAME = "rules-1"
 RULES_ID = "rules/1"
@@ -63,6 +66,10 @@ class RulesModel:
     async def canonicalize(self, request: CanonicalizeRequest) -> Reply[CanonicalizeAnswer]:
         """Only the renames that are safe."""
         return await _reply(lambda: CanonicalizeAnswer(renames=renames(request)))
+
+    async def same(self, request: SameRequest) -> Reply[SameAnswer]:
+        """Whether two anchors are one beyond doubt."""
+        return await _reply(lambda: same(request))
 
 
 async def _reply(work: Callable[[], A]) -> Reply[A]:

@@ -19,6 +19,7 @@ from domain.memory import (
     Turn,
 )
 from domain.model_calls import (
+    AnchorView,
     Candidate,
     CanonicalizeRequest,
     EntityQuestion,
@@ -26,6 +27,7 @@ from domain.model_calls import (
     RecordView,
     RepairRequest,
     RouteRequest,
+    SameRequest,
     WriteRequest,
 )
 
@@ -104,6 +106,12 @@ CANONICALIZE = CanonicalizeRequest(
         ),
         EntityQuestion(entity=Entity(name="Lake Orta"), candidates=()),
     ),
+)
+
+SAME = SameRequest(
+    type="person",
+    a=AnchorView(name="Maya", aliases=("May",), evidence=("Maya bought two red kayaks.",)),
+    b=AnchorView(name="Maya Okafor", evidence=("Maya Okafor paddles on Lake Orta.",)),
 )
 
 

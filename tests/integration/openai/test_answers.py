@@ -6,13 +6,13 @@ from datetime import date
 import pytest
 
 from domain.memory import AnchorType, Arm, Granularity, MemoryKind, Source, Status, TimeSpan
-from domain.model_calls import Rename
+from domain.model_calls import Rename, Verdict
 from infra.models.openai.answers import MAX_RECORDS, MAX_TEXT, MAX_TITLE, time_span
 from infra.models.openai.schemas import WireTime
 from infra.models.prompts import prompt
 from tests.fakes.chat_server import chat, chat_text
 from tests.integration.openai.conftest import KEY, Connect
-from tests.integration.openai.samples import CANONICALIZE, EXTRACT, REPAIR, ROUTE, TURNS, write
+from tests.integration.openai.samples import CANONICALIZE, EXTRACT, REPAIR, ROUTE, SAME, TURNS, write
 
 ALL_TURNS = tuple(Source(turn_id=t.id, start=t.offset, end=t.offset + len(t.text)) for t in TURNS)
 
@@ -204,6 +204,24 @@ async def test_only_offered_candidates_are_taken(connect: Connect) -> None:
     given = connect([chat({"decisions": decisions})])
     reply = await given.model.canonicalize(CANONICALIZE)
     assert reply.answer.renames == (Rename(name="Maya", candidate="Maya Okafor"),)
+
+
+@pytest.mark.parametrize(
+    ("wire", "verdict", "canonical"),
+    [
+        ({"verdict": "same", "canonical": "Maya Okafor", "reason": "one boat"}, Verdict.SAME, "Maya Okafor"),
+        ({"verdict": "SAME", "canonical": "M. Okafor"}, Verdict.UNSURE, ""),
+        ({"verdict": "different", "canonical": None}, Verdict.DIFFERENT, ""),
+        ({"verdict": "perhaps", "canonical": "Maya"}, Verdict.UNSURE, "Maya"),
+    ],
+)
+async def test_a_verdict_names_one_of_the_two(
+    connect: Connect, wire: dict[str, object], verdict: Verdict, canonical: str
+) -> None:
+    given = connect([chat(wire)])
+    answer = (await given.model.same(SAME)).answer
+    assert (answer.verdict, answer.canonical) == (verdict, canonical)
+    assert '"records": ["Maya Okafor paddles on Lake Orta."]' in given.server.requests[0].user
 
 
 async def test_nothing_is_asked_without_a_candidate(connect: Connect) -> None:

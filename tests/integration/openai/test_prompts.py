@@ -10,13 +10,14 @@ from domain.errors import ConfigurationError
 from domain.memory import MemoryKind
 from infra.models.openai import inputs
 from infra.models.prompts import parsed, prompt
-from tests.integration.openai.samples import CANONICALIZE, EXTRACT, REPAIR, ROUTE, write
+from tests.integration.openai.samples import CANONICALIZE, EXTRACT, REPAIR, ROUTE, SAME, write
 
 VALUES = {
     "route": inputs.route_values(ROUTE),
     "extract": inputs.extract_values(EXTRACT),
     "repair": inputs.repair_values(REPAIR),
     "canonicalize": inputs.canonicalize_values(CANONICALIZE),
+    "same": inputs.same_values(SAME),
     **{f"write_{kind.value}": inputs.write_values(write(kind)) for kind in MemoryKind},
 }
 
