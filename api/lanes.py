@@ -179,7 +179,8 @@ class GraphLanes:
             self._records.temporal_neighbours(query.user_id, seeds, limit=lanes.SUPPORT_ROWS),
         )
         records = await self._records.records(query.user_id, (*seeds, *chunk))
-        near = lanes.near_in_chunk(records, [record for record in records if record.id in set(seeds)])
+        known = frozenset(seeds)
+        near = lanes.near_in_chunk(records, [record for record in records if record.id in known])
         return tuple(dict.fromkeys((*(record.id for record in near), *neighbours)))
 
     # ----------------------------------------------------------------------------------------- relation lane

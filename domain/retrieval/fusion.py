@@ -118,13 +118,15 @@ def paraphrases(one: Candidate, other: Candidate) -> bool:
     """Two episodic rows of one calendar date that say nearly the same; numbers must agree (ours: 5 km is not 10 km)."""
     if one.kind is not MemoryKind.EPISODIC or other.kind is not MemoryKind.EPISODIC:
         return False
-    if one.day is None or one.day != other.day or not one.words or _numbers(one.words) != _numbers(other.words):
+    if one.day is None or one.day != other.day or not one.words:
         return False
-    return len(one.words & other.words) >= NEAR_DUPLICATE * len(one.words | other.words)
+    shared = len(one.words & other.words)
+    alike = shared >= NEAR_DUPLICATE * (len(one.words) + len(other.words) - shared)
+    return alike and _numbers(one.words) == _numbers(other.words)
 
 
 def _numbers(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for word in words if any(character.isdigit() for character in word))
+    return frozenset(word for word in words if any(map(str.isdigit, word)))
 
 
 def _within(ranked: Sequence[Candidate], limits: Mapping[MemoryKind, int]) -> list[Candidate]:

@@ -1,7 +1,6 @@
 """Row scores: in what order the entered rows are worth returning (paper A.3, reranking; platform.md 5)."""
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
@@ -48,10 +47,11 @@ class RowFeatures(Frozen):
 def bm25(words: Sequence[str], documents: Sequence[str]) -> tuple[float, ...]:
     """BM25 of the words against each document, over the documents as the collection; matched by stem."""
     wanted = tuple(dict.fromkeys(stem(word) for word in words))
-    counted = [Counter(stems(document)) for document in documents]
-    lengths = [sum(counts.values()) for counts in counted]
+    said = [stems(document) for document in documents]
+    counted = [{word: found.count(word) for word in wanted} for found in said]
+    lengths = [len(found) for found in said]
     mean = sum(lengths) / len(lengths) if lengths and sum(lengths) else 1.0
-    frequency = {word: sum(word in counts for counts in counted) for word in wanted}
+    frequency = {word: sum(counts[word] > 0 for counts in counted) for word in wanted}
     idf = {word: math.log1p((len(documents) - n + 0.5) / (n + 0.5)) for word, n in frequency.items()}
     return tuple(
         sum(

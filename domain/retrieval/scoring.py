@@ -237,8 +237,7 @@ TERMS = {
 
 def score_fact(frame: Frame, plan: Plan, context: FactContext, *, weights: FactWeights = WEIGHTS) -> FactScore:
     """s_F(f, q) (paper Eq. 11)."""
-    by_name: Mapping[str, float] = weights.model_dump()
-    terms = {name: by_name[name] * term(frame, plan, context) for name, term in TERMS.items()}
+    terms = {name: getattr(weights, name) * term(frame, plan, context) for name, term in TERMS.items()}
     return FactScore(frame_id=frame.id, score=sum(terms.values()), terms=terms)
 
 

@@ -109,6 +109,8 @@ _PARTICIPLES = frozenset((
 def tokens(text: str) -> tuple[str, ...]:
     """Casefolded words and numbers in order, of any script (Han, Kana and Hangul as character pairs); 's is cut
     off, and `take_part_in` is three words."""
+    if text.isascii():  # as it stands in normal form
+        return tuple([_bare(word) if "'" in word else word for word in _WORD.findall(text.casefold())])
     folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     return tuple(part for word in _WORD.findall(folded) for part in _parts(word))
 
@@ -116,7 +118,11 @@ def tokens(text: str) -> tuple[str, ...]:
 def _parts(word: str) -> tuple[str, ...]:
     if not word.isascii() and any(map(is_cjk, word)):
         return content_tokens(word)
-    return (word.removesuffix("'s").replace("'", ""),)
+    return (_bare(word),)
+
+
+def _bare(word: str) -> str:
+    return word.removesuffix("'s").replace("'", "")
 
 
 @lru_cache(maxsize=16_384)
@@ -155,7 +161,7 @@ def _undouble(word: str) -> str:
 
 def stems(text: str) -> tuple[str, ...]:
     """The stems of every token, in order."""
-    return tuple(stem(word) for word in tokens(text))
+    return tuple(map(stem, tokens(text)))
 
 
 def content(text: str) -> tuple[str, ...]:

@@ -1,13 +1,16 @@
 """One pool of Postgres connections a process, and the one place where psycopg's errors become ours."""
 
-from collections.abc import AsyncIterator
+import select
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
 import psycopg
 from pgvector.psycopg import register_vector_async
 from psycopg.rows import DictRow, dict_row
+from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool
+from pydantic_core import from_json
 
 from domain.errors import StoreUnavailable
 
@@ -38,7 +41,7 @@ class Database:
             max_size=pool_size,
             open=False,
             configure=_configure,
-            check=AsyncConnectionPool.check_connection,
+            check=_check,
             timeout=CHECKOUT_SECONDS,
             reconnect_timeout=RECONNECT_SECONDS,
             name="reverie",
@@ -70,9 +73,36 @@ class Database:
             raise StoreUnavailable(describe(error)) from scrubbed(error)
 
 
+async def fetch(
+    connection: Connection,
+    statement: str,
+    arguments: Sequence[object] | Mapping[str, object],
+    *,
+    first: tuple[str, Sequence[object]] | None = None,
+) -> list[DictRow]:
+    """The rows of the one statement of a transaction; with it, what is to run `first`, and the commit: all of them in
+    one round trip."""
+    async with connection.pipeline():
+        if first is not None:
+            await connection.execute(*first)
+        cursor = await connection.execute(statement, arguments)
+        await connection.commit()
+        return await cursor.fetchall()
+
+
 async def _configure(connection: Connection) -> None:
     await register_vector_async(connection)
+    set_json_loads(from_json, connection)  # half the time of the standard library's
     await connection.commit()
+
+
+async def _check(connection: Connection) -> None:
+    """Raises if an idle connection is dead. A server says nothing unasked but goodbye: a silent socket is taken for a
+    live one, without a round trip."""
+    watch = select.poll()
+    watch.register(connection.fileno(), select.POLLIN)
+    if watch.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 def describe(error: psycopg.Error) -> str:

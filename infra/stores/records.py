@@ -12,7 +12,7 @@ from domain.errors import NotFound
 from domain.graph import Vector
 from domain.memory import IndexStatus, MemoryKind, Record, TimeSpan
 from domain.model_calls import RecordView
-from infra.stores.database import Database
+from infra.stores.database import Database, fetch
 
 SELECT_RECORD = """
 SELECT r.id, r.user_id, r.kind, r.title, r.text, r.event_start, r.event_end, r.event_granularity, r.event_clock,
@@ -283,8 +283,7 @@ class PostgresRecords:
 
     async def _rows(self, statement: str, arguments: Sequence[object] | Mapping[str, object]) -> list[dict[str, Any]]:
         async with self._database.transaction() as connection:
-            cursor = await connection.execute(statement, arguments)
-            return await cursor.fetchall()
+            return await fetch(connection, statement, arguments)
 
     async def _ids(self, statement: str, arguments: Mapping[str, object]) -> tuple[UUID, ...]:
         return tuple(row["id"] for row in await self._rows(statement, arguments))

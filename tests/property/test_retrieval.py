@@ -12,6 +12,7 @@ from domain.retrieval.entry import MAX_NAME_KEYS, exact_names
 from domain.retrieval.fusion import Candidate, Lane, Quota, fuse, paraphrases
 from domain.retrieval.plan import Budget, plan
 from domain.retrieval.rows import RowFeatures, score_rows
+from domain.retrieval.words import tokens
 
 WORDS = st.frozensets(st.sampled_from(["run", "canal", "mor", "even", "5", "10", "km", "ana"]), max_size=6)
 DAYS = st.one_of(st.none(), st.dates(date(2024, 5, 1), date(2024, 5, 3)))
@@ -113,6 +114,12 @@ def test_any_text_has_the_same_plan_twice(question: str, as_of: datetime) -> Non
     """The planner is total and deterministic, and its lexical query has no word it would drop."""
     assert plan(question, as_of=as_of) == plan(question, as_of=as_of)
     assert len(exact_names(question)) <= MAX_NAME_KEYS
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=80))
+def test_tokens_of_plain_text_are_those_among_other_scripts(text: str) -> None:
+    """The short way for ASCII gives what the long way gives."""
+    assert tokens(f"{text} \u00e9") == (*tokens(text), "\u00e9")
 
 
 @given(

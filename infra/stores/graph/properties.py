@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from pydantic_core import from_json
+
 from domain.graph import AnchorHit, AnchorWrite, FrameWrite, GraphWrite
 from domain.memory import Anchor, Frame, MemoryKind, TimeSpan
 
@@ -61,7 +63,7 @@ def span(time: TimeSpan | None) -> Properties | None:
 
 def anchor_of(properties: str, mentions: Mapping[tuple[UUID, str], tuple[UUID, ...]]) -> Anchor:
     """An anchor; `mentions` holds record ids by anchor and kind."""
-    values = json.loads(properties)
+    values = from_json(properties)
     identity = UUID(values.pop("anchor_id"))
     return Anchor(
         id=identity,
@@ -73,7 +75,7 @@ def anchor_of(properties: str, mentions: Mapping[tuple[UUID, str], tuple[UUID, .
 
 def hit_of(properties: str, score: float) -> AnchorHit:
     """An anchor found by its name's vector."""
-    values = json.loads(properties)
+    values = from_json(properties)
     return AnchorHit(
         anchor_id=values["anchor_id"],
         name=values["name"],
@@ -85,7 +87,7 @@ def hit_of(properties: str, score: float) -> AnchorHit:
 
 def frame_of(row: Mapping[str, Any]) -> Frame:
     """A frame from its properties and its arms."""
-    values = json.loads(row["properties"])
+    values = from_json(row["properties"])
     unread = ("occurrence", "confidence")
     return Frame(
         id=values.pop("fid"), arms=row["arms"] or (), **{name: values[name] for name in values if name not in unread}

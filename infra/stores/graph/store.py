@@ -12,7 +12,7 @@ from psycopg import errors
 from domain.errors import GraphUnavailable, NotFound
 from domain.graph import AnchorHit, GraphCounts, GraphWrite, GraphWritten, Vector, indexable
 from domain.memory import Anchor, Frame, MemoryKind
-from infra.stores.database import Connection, Database, describe, one, scrubbed
+from infra.stores.database import Connection, Database, describe, fetch, one, scrubbed
 from infra.stores.graph import statements
 from infra.stores.graph.properties import agtype, agtypes, anchor_of, frame_of, hit_of
 from infra.stores.graph.upsert import apply
@@ -51,8 +51,10 @@ class AgeGraph:
                 yield connection
 
     async def _rows(self, statement: str, arguments: Sequence[object] | Mapping[str, object]) -> list[dict[str, Any]]:
-        async with self._transaction() as connection:
-            return await (await connection.execute(statement, arguments)).fetchall()
+        limits = (statements.LIMIT_WAITING, (LOCK_WAIT, STATEMENT_LIMIT))
+        async with self._database.transaction() as connection:
+            with _graph_errors():
+                return await fetch(connection, statement, arguments, first=limits)
 
     async def ensure(self) -> None:
         """Make the graph whole: anew if it, or a label of it, was dropped (its records are marked failed then, for a
