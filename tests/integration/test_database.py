@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from domain.errors import EmbeddingMismatch, StoreUnavailable
 from domain.graph import Vector
 from domain.records import embedding_text
 from infra.run.embedded.postgres import EmbeddedPostgres
-from infra.stores.database import Database
+from infra.stores.database import Database, fetch
 from infra.stores.graph import AgeGraph
 from infra.stores.jobs import PostgresJobs
 from infra.stores.meta import Reembedding, check_embedder
@@ -47,6 +48,28 @@ async def test_a_connection_lost_in_a_transaction_undoes_it(database_url: str) -
         await _run(database, insert, "SELECT pg_terminate_backend(pg_backend_pid())")
     async with database.transaction() as connection:
         assert await (await connection.execute("SELECT * FROM meta")).fetchall() == []
+    await database.close()
+
+
+async def test_an_idle_connection_that_was_ended_is_replaced_at_checkout(database_url: str) -> None:
+    database = await Database.open(database_url, pool_size=1)
+    async with database.transaction() as connection:
+        (before,) = await fetch(connection, "SELECT pg_backend_pid() AS pid", ())
+    with psycopg.connect(database_url, autocommit=True) as administrator:
+        administrator.execute("SELECT pg_terminate_backend(%s, 10000)", (before["pid"],))
+    async with database.transaction() as connection:
+        (after,) = await fetch(connection, "SELECT pg_backend_pid() AS pid", ())
+    assert after["pid"] != before["pid"]
+    await database.close()
+
+
+async def test_an_error_of_a_read_in_one_round_trip_is_the_statements_own(database_url: str) -> None:
+    database = await Database.open(database_url, pool_size=1)
+    with pytest.raises(StoreUnavailable, match="DivisionByZero"):
+        async with database.transaction() as connection:
+            await fetch(connection, "SELECT 1 / 0", (), first=("SELECT set_config('lock_timeout', '9s', true)", ()))
+    async with database.transaction() as connection:
+        assert await fetch(connection, "SHOW lock_timeout", ()) == [{"lock_timeout": "0"}]
     await database.close()
 
 
