@@ -19,6 +19,7 @@ from activities.registry import Registry
 from activities.signatures import GraphSteps
 from activities.vectors import Vectors
 from domain.audit import missing_items, united
+from domain.dream.guards import without_participants
 from domain.errors import ModelOutputInvalid
 from domain.graph_plan import keys_to_resolve, plan_write, renamed, with_vectors
 from domain.identity import accepted
@@ -186,7 +187,7 @@ class Indexing(GraphSteps):
             subject=record.id,
             model=self._model.name,
         )
-        return renamed(extraction, accepted(answer, request))
+        return renamed(extraction, without_participants(accepted(answer, request), request, extraction))
 
     async def _embed_ahead(self, batch: Batch, vectors: Vectors) -> None:
         """Embed in one go what the records will most likely need; a name that one of them settles for the next comes

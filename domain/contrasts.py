@@ -65,6 +65,9 @@ _CONTRASTS = """
         hintere задний الخلفي الخلفية | side ;
     old older former previous viejo vieja ancien ancienne alte alter altes старый старая القديم القديمة | new
         newer current nuevo nueva nouveau nouvelle neue neuer neues новый новая الجديد الجديدة ;
+    older elder oldest eldest | younger youngest ;
+    day daytime | night nighttime overnight ;
+    credit | debit ;
     upper | lower ;
     upstairs | downstairs ;
     top | bottom | middle ;
@@ -163,6 +166,9 @@ DONE = frozenset(
     )
 )
 """Words for what has come to an end, one way or the other."""
+
+CALLED_OFF = frozenset(words("cancelled canceled postponed abandoned rejected declined abgesagt cancelado annulé"))
+"""Words for what did not come about: a thing called off is not the thing itself."""
 
 REVERSALS = frozenset(words("non not without ex former anti un never"))
 """Words that turn a name into another thing."""

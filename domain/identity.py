@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 
 from domain.contrasts import (
+    CALLED_OFF,
     CONTRASTING_CHARACTERS,
     CONTRASTS,
     DATE_WORDS,
@@ -19,6 +20,7 @@ from domain.model_calls import CanonicalizeAnswer, CanonicalizeRequest, Rename
 from domain.numerals import Numerals, numerals
 
 _WORD = re.compile(r"[^\W\d_]+")
+_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 
 
 def _sides_by_word() -> dict[str, tuple[tuple[int, int], ...]]:
@@ -68,7 +70,7 @@ def accepted(answer: CanonicalizeAnswer, request: CanonicalizeRequest) -> tuple[
 
 
 def _words(name: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(levelled(name)))
+    return tuple(_WORD.findall(levelled(_POSSESSIVE.sub("", name))))
 
 
 def _numeric_veto(a: Numerals, b: Numerals) -> str | None:
@@ -103,6 +105,8 @@ def _contrast_veto(a: Iterable[str], b: Iterable[str]) -> str | None:
 def _plan_veto(a: Iterable[str], b: Iterable[str]) -> str | None:
     if PLANNED.isdisjoint(a) != PLANNED.isdisjoint(b):
         return "planned and not planned"
+    if CALLED_OFF.isdisjoint(a) != CALLED_OFF.isdisjoint(b):
+        return "called off and not called off"
     done_a, done_b = DONE.intersection(a), DONE.intersection(b)
     return "different outcomes" if done_a and done_b and done_a.isdisjoint(done_b) else None
 
@@ -139,7 +143,7 @@ def _differ(a: Iterable[object], b: Iterable[object]) -> bool:
 def _designator(words: Iterable[str]) -> str:
     """The single Latin letter that a name of several words ends with: `Vitamin B`, `Model S`."""
     parts = tuple(words)
-    return parts[-1] if len(parts) > 1 and len(parts[-1]) == 1 and parts[-1].isascii() and parts[-1] != "s" else ""
+    return parts[-1] if len(parts) > 1 and len(parts[-1]) == 1 and parts[-1].isascii() else ""
 
 
 def _symbols(name: str) -> frozenset[str]:

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from domain.keys import levelled
@@ -34,6 +35,25 @@ _ORDINALS = {
     )
 } | {word[:-1] + "ieth": value for word, value in _TENS.items()}
 _OTHERS = {"dozen": 12, "half": "1/2", "quarter": "1/4", "hundredth": 100}
+_FOREIGN = {
+    word: value
+    for value, names in enumerate(
+        (
+            "dos deux zwei dois duas twee два две",
+            "tres trois drei tre três drie три",
+            "cuatro quatre vier quattro quatro четыре",
+            "cinco cinq fünf cinque vijf пять",
+            "seis sechs sei zes шесть",
+            "siete sieben sette sete zeven семь",
+            "ocho huit acht otto oito восемь",
+            "nueve neun nove negen девять",
+            "diez dix zehn dieci dez tien десять",
+        ),
+        start=2,
+    )
+    for word in names.split()
+}
+"""Two to ten in seven languages, but for words that mean something else as well (`neuf`, `sept`, `due`)."""
 _NUMBER_WORDS = frozenset((*_SMALL, *_TENS, *_SCALES, *_ORDINALS))
 
 _ROMAN_AFTER_WORD = re.compile(r"(?<=\w)\s+(X{0,3}(?:IX|IV|V?I{1,3}|V)|X{2,3}|X)(?![\w'’-])")
@@ -45,9 +65,11 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
 _HAN_DIGITS = {**{digit: value for value, digit in enumerate("零一二三四五六七八九")}, "〇": 0, "两": 2, "兩": 2}
 _HAN_NUMBER = re.compile(
     "(?:(?<=第)[零〇一二三四五六七八九十百两兩]+|[零〇一二三四五六七八九十百两兩]+"
-    "(?=[号號楼樓层層階月日年室班组組课課章次期级級番丁]))"
+    "(?=[号號楼樓层層階月日年室班组組课課章次期级級番丁箱个個只隻本张張条條瓶杯台辆輛人岁歳点點元米斤盒包]))"
 )
 _TOKEN = re.compile(r"\d+(?:[.,:/\u2044-]\d+)*|[^\W\d_]+")
+_DEGREE_SIGNS = ("°", "º")
+_DEGREES = {"c": "celsius", "f": "fahrenheit", "k": "kelvin"}
 _GLUE, _HYPHEN = "", "-"
 _VERSION_PREFIXES = frozenset({"v", "ver", "version", "no", "nr", "n"})
 _MAX_HYPHENATED_CODE = 4
@@ -118,7 +140,7 @@ def _number_at(words: Sequence[_Word], at: int) -> tuple[str | None, int]:
     if word.text in _OTHERS:
         return str(_OTHERS[word.text]), at + 1
     if word.text not in _NUMBER_WORDS:
-        return None, at + 1
+        return (str(_FOREIGN[word.text]) if word.text in _FOREIGN else None), at + 1
     return _spelled(words, at)
 
 
@@ -193,7 +215,11 @@ def _is_suffix(word: _Word) -> bool:
 
 
 def _unit(words: Sequence[_Word], at: int) -> list[str]:
-    if at >= len(words) or words[at].gap not in ("", " ", "-", "\u2011"):
+    if at >= len(words):
+        return []
+    if words[at].gap.strip() in _DEGREE_SIGNS and words[at].text in _DEGREES:
+        return [_DEGREES[words[at].text]]
+    if words[at].gap not in ("", " ", "-", "\u2011"):
         return []
     return [UNITS[words[at].text]] if words[at].text in UNITS else []
 
@@ -201,7 +227,9 @@ def _unit(words: Sequence[_Word], at: int) -> list[str]:
 def _currencies(name: str, words: Sequence[_Word]) -> Iterable[str]:
     signs = {CURRENCIES.get(ch, ch) for ch in levelled(name) if unicodedata.category(ch) == "Sc"}
     codes = {CURRENCIES[word.text] for word in words if word.text in CURRENCIES}
-    return signs | codes
+    pairs = pairwise(words)
+    won = {"krw" for amount, word in pairs if word.text == "won" and amount.text[0].isdecimal()}  # else of winning
+    return signs | codes | won
 
 
 def _roman(name: str) -> list[str]:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from domain.identity import veto
-from domain.memory import Frozen
-from domain.model_calls import SameAnswer, SameRequest, Verdict
+from domain.keys import anchor_key
+from domain.memory import Extraction, Frozen
+from domain.model_calls import CanonicalizeRequest, Rename, SameAnswer, SameRequest, Verdict
 
 ALIAS_PREDICATES = frozenset(
     {"alias", "call", "called", "be called", "know as", "known as", "nickname", "nicknamed", "name", "named", "rename",
@@ -21,6 +22,7 @@ _STATED = (
     r"\(\s*(?:aka\s+|a\.k\.a\.\s+|or\s+)?{b}\s*\)"
     r"|,?\s+(?:also\s+|better\s+)?(?:known|called|referred\s+to)\s+as\s+{b}(?!\w)"
     r"|,?\s+(?:aka|a\.k\.a\.)\s+{b}(?!\w)"
+    r"|,?\s+(?:which|whom?|that)\s+(?:\w+\s+){{1,3}}(?:call|name|nickname)(?:s|ed)?\s+{b}(?!\w)"
     r"|,\s+or\s+{b}\s+for\s+short"
     r")"
 )
@@ -52,6 +54,37 @@ def frames_forbid(one: Sequence[str], other: Sequence[str], shared: Iterable[Sha
     record it cites, states that the one name is another for the other (design 5)."""
     apart = any(not _states_alias(frame, one, other) for frame in shared)
     return TOGETHER if apart else None
+
+
+def without_participants(
+    renames: Iterable[Rename], request: CanonicalizeRequest, extraction: Extraction
+) -> tuple[Rename, ...]:
+    """The renames of canonicalization that the record's own frames allow: not of one participant of a frame to another
+    one, unless the record states the alias."""
+    aliases = {
+        candidate.name: (candidate.name, *candidate.aliases)
+        for question in request.questions
+        for candidate in question.candidates
+    }
+    return tuple(
+        rename
+        for rename in renames
+        if frames_forbid(
+            (rename.name,),
+            aliases[rename.candidate],
+            _shared(extraction, rename.name, aliases[rename.candidate], request.record.text),
+        )
+        is None
+    )
+
+
+def _shared(extraction: Extraction, name: str, names: Sequence[str], text: str) -> Iterator[SharedFrame]:
+    """The frames of a record in which both take part."""
+    one, other = anchor_key(name), {anchor_key(each) for each in names}
+    for frame in extraction.frames:
+        keys = {anchor_key(arm.name) for arm in frame.arms}
+        if one in keys and not other.isdisjoint(keys - {one}):
+            yield SharedFrame(predicate=frame.predicate, texts=(text,))
 
 
 def alias_stated(text: str, a: str, b: str) -> bool:

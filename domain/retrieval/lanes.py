@@ -26,6 +26,9 @@ ROWS_RANKED = 20_000
 """Rows of one anchor ranked by vector: up to here an exact scan is quick (platform.md 2, vectors). Of a larger hub as
 many are ranked, drawn by their ids."""
 
+CO_PARTICIPANT_ROWS_RANKED = 2_000
+"""The same of one co-participant (ours): all of them together bring in no more than CO_PARTICIPANT_ROWS."""
+
 SEEDS = 10
 """Best rows whose surroundings are looked up (ours)."""
 

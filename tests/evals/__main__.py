@@ -5,9 +5,12 @@ import sys
 
 from domain.errors import InvalidInput, ReverieError
 from infra.run.cli.output import FAILED, INVALID, err
-from tests.evals import locomo
+from tests.evals import locomo, same_entity
 
-EVALS = {"locomo": (locomo.add_arguments, locomo.run)}
+EVALS = {
+    "locomo": (locomo.add_arguments, locomo.run),
+    "same_entity": (same_entity.add_arguments, same_entity.run),
+}
 
 
 def main() -> int:

@@ -8,6 +8,16 @@ from domain.model_calls import Candidate, CanonicalizeAnswer, CanonicalizeReques
 from tests.strategies import a_record
 
 FORBIDDEN = [
+    ("40 °C wash", "40 °F wash"),
+    ("200 yen pouch", "200 won pouch"),
+    ("dos maletas", "tres maletas"),
+    ("zwei Kisten", "drei Kisten"),
+    ("三箱苹果", "五箱苹果"),
+    ("Model S", "Model X"),
+    ("older sister", "younger sister"),
+    ("debit account", "credit account"),
+    ("day ward", "night ward"),
+    ("cancelled concert", "concert"),
     ("10 Gallons", "20 Gallons"),
     ("20 gallon tank", "twenty-nine-gallon aquarium"),
     ("Terminal 1", "Terminal 2"),
@@ -56,6 +66,10 @@ FORBIDDEN = [
     ("Robert Sallow Jr.", "Robert Sallow Sr."),
 ]
 ALLOWED = [
+    ("dos maletas", "2 maletas"),
+    ("Sal's", "Sal's Pizzeria"),
+    ("40 °C wash", "40 celsius wash"),
+    ("the game we won", "our game that we won"),
     ("20 Gallons", "twenty-gallon"),
     ("20 gallon tank", "twenty-gallon aquarium"),
     ("Studio Nine", "Studio 9"),

@@ -2,8 +2,28 @@
 
 import pytest
 
-from domain.dream.guards import INVENTED, TOGETHER, SharedFrame, alias_stated, frames_forbid, judged, names_forbid
-from domain.model_calls import AnchorView, SameAnswer, SameRequest, Verdict
+from domain.dream.guards import (
+    INVENTED,
+    TOGETHER,
+    SharedFrame,
+    alias_stated,
+    frames_forbid,
+    judged,
+    names_forbid,
+    without_participants,
+)
+from domain.memory import Arm, Entity, Extraction, FrameDraft
+from domain.model_calls import (
+    AnchorView,
+    Candidate,
+    CanonicalizeRequest,
+    EntityQuestion,
+    Rename,
+    SameAnswer,
+    SameRequest,
+    Verdict,
+)
+from tests.integration.openai.samples import RECORD
 
 REQUEST = SameRequest(type="person", a=AnchorView(name="Bob"), b=AnchorView(name="Robert"))
 
@@ -41,12 +61,32 @@ def test_participants_of_one_fact_are_two_unless_it_says_otherwise() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Bob lent Robert a tent.", 0),
+        ("Robert, also known as Bob, was lent a tent.", 1),
+    ],
+)
+def test_canonicalization_keeps_participants_of_one_frame_apart(text: str, left: int) -> None:
+    record = RECORD.model_copy(update={"text": text})
+    question = EntityQuestion(
+        entity=Entity(name="Bob"), candidates=(Candidate(name="Robert", type="person", score=0.8),)
+    )
+    request = CanonicalizeRequest(record=record, questions=(question,))
+    renames = (Rename(name="Bob", candidate="Robert"),)
+    frame = FrameDraft(predicate="lend", arms=(Arm(role="agent", name="Bob"), Arm(role="recipient", name="robert")))
+    assert len(without_participants(renames, request, Extraction(frames=(frame,)))) == left
+    assert without_participants(renames, request, Extraction()) == renames
+
+
+@pytest.mark.parametrize(
     ("text", "stated"),
     [
         ("cognitive therapy (CT) helps", True),
         ("CT (cognitive therapy) helps", True),
         ("cognitive therapy, also known as CT, helps", True),
         ("cognitive therapy, or CT for short", True),
+        ("CT, which most people call cognitive therapy, helps", True),
         ("CT and cognitive therapy", False),
         ("cognitive therapy (with CT scans)", False),
         ("cognitive therapy. (CTX)", False),
