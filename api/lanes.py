@@ -129,7 +129,7 @@ class GraphLanes:
     async def _base_lane(self, query: SearchQuery, vector: Vector, doors: Doors) -> Pool:
         kept = tuple(anchor.anchor_id for anchor in doors.anchors)
         own, incident = await asyncio.gather(
-            self._nearest(query, vector, kept, per_anchor=lanes.ROWS_PER_ANCHOR),
+            self._nearest(query, vector, kept, per_anchor=lanes.ROWS_PER_ANCHOR, ranked=lanes.ROWS_RANKED),
             self._graph.incident_frames(query.user_id, kept, per_anchor=lanes.FRAMES_PER_ANCHOR),
         )
         incident = tuple(frame for frame in incident if frame.kind in query.kinds)
@@ -143,7 +143,14 @@ class GraphLanes:
         cosines.update(cosines_of_cited)
         why = ways_in(own.values(), incident, cosines)
         beside = lanes.co_participants(incident, frozenset(kept), frame_cosines)
-        near = await self._nearest(query, vector, beside, per_anchor=lanes.CO_PARTICIPANT_ROWS, without=tuple(why))
+        near = await self._nearest(
+            query,
+            vector,
+            beside,
+            per_anchor=lanes.CO_PARTICIPANT_ROWS,
+            ranked=lanes.CO_PARTICIPANT_ROWS_RANKED,
+            without=tuple(why),
+        )
         others = lanes.joined(near.values())
         cosines.update(others)
         note(why, lanes.nearest(others, cosines, limit=lanes.CO_PARTICIPANT_ROWS), "co_participant")
@@ -159,6 +166,7 @@ class GraphLanes:
         anchors: Sequence[UUID],
         *,
         per_anchor: int,
+        ranked: int,
         without: Sequence[UUID] = (),
     ) -> Mapping[UUID, Mapping[UUID, float]]:
         """Rows of each anchor in vector order, ranked inside the database (design 4.2)."""
@@ -168,7 +176,7 @@ class GraphLanes:
             vector,
             kinds=query.kinds,
             per_anchor=per_anchor,
-            ranked=lanes.ROWS_RANKED,
+            ranked=ranked,
             without=without,
         )
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import Depends, Path, Query, Request
 
 from api.services import Services
-from api.views import MAX_ID, MAX_LIMIT, Storable
+from api.views import MAX_LIMIT, User
 
 
 def services_of(request: Request) -> Services:
@@ -19,10 +19,7 @@ def services_of(request: Request) -> Services:
 
 ServicesDep = Annotated[Services, Depends(services_of)]
 
-UserId = Annotated[
-    Storable,
-    Query(min_length=1, max_length=MAX_ID, description="Whose memory.", openapi_examples={"one": {"value": "ana"}}),
-]
+UserId = Annotated[User, Query(description="Whose memory.", openapi_examples={"one": {"value": "ana"}})]
 
 Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Items of the page.")]
 

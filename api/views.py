@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AwareDatetime, Field
 from pydantic_core import PydanticCustomError
 
-from domain.intake import InputIn, MessageIn
+from domain.intake import USER_ID, InputIn, MessageIn
 from domain.jobs import Job, JobState
 from domain.memory import (
     GRAPH_KINDS,
@@ -35,9 +35,6 @@ from domain.text import storable
 MAX_LIMIT = 200
 """Most items of one page."""
 
-MAX_ID = 200
-"""Longest id a caller may ask for; longer than any that is stored."""
-
 MAX_SEQUENCE = 2**63 - 1
 
 
@@ -50,8 +47,9 @@ def _storable(text: str) -> str:
 Storable = Annotated[str, AfterValidator(_storable)]
 """Text that Postgres can hold and compare."""
 
-Name = Annotated[str, Field(min_length=1, max_length=MAX_ID), AfterValidator(_storable)]
-"""An id chosen by a caller: user, session."""
+
+User = Annotated[str, Field(pattern=f"^{USER_ID.pattern}$")]
+"""Whose memory."""
 
 
 class ErrorBody(Frozen):
@@ -71,7 +69,7 @@ class ErrorView(Frozen):
 class MemoryIn(Frozen):
     """An input: messages of one session, or a document. The request id comes from the `Idempotency-Key` header."""
 
-    user_id: str
+    user_id: User
     session_id: str | None = None
     timezone: str | None = None
     """IANA zone in which relative dates of the text resolve."""
@@ -143,7 +141,7 @@ class JobPage(Frozen):
 class SearchIn(Frozen):
     """A question."""
 
-    user_id: Name
+    user_id: User
     query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY), AfterValidator(_storable)]
     kinds: Annotated[tuple[MemoryKind, ...], Field(min_length=1, max_length=len(MemoryKind))] = GRAPH_KINDS
     as_of: AwareDatetime | None = None

@@ -24,7 +24,8 @@ MAX_CAPTIONS = 64
 """Images of one message."""
 DEFAULT_SPEAKER = "user"
 
-_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,63}")
+USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,63}")
+"""What a user is called."""
 _REQUEST_ID = re.compile(r"[!-~]{1,128}")
 
 
@@ -82,7 +83,7 @@ def build_input(raw: InputIn, *, limits: Limits, default_timezone: str, now: dat
     Raises InvalidInput, with the path of the field, and nothing else. Characters that can't be stored are taken out and
     noted in `sanitized`. Secrets are still in the text: see `sealed`.
     """
-    _check_id(raw.user_id, "user_id", _USER_ID)
+    _check_id(raw.user_id, "user_id", USER_ID)
     _check_id(raw.request_id, "request_id", _REQUEST_ID)
     if raw.session_id is not None:
         _check_text_id(raw.session_id, "session_id")

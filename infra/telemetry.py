@@ -3,7 +3,7 @@
 import logging
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
-QUIET = ("httpx", "httpcore", "openai", "instructor", "temporalio")
+QUIET = ("httpx", "httpcore", "openai", "instructor", "temporalio", "psycopg")
 """Libraries whose own messages may hold what we send; only their errors pass."""
 
 

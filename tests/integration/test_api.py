@@ -320,6 +320,8 @@ async def test_health(server: Server) -> None:
         ("GET", "/v1/memories?user_id=ana&limit=1000000", 422, "invalid_input"),
         ("GET", "/v1/memories?user_id=a%00b", 422, "invalid_input"),
         ("GET", "/v1/memories?user_id=", 422, "invalid_input"),
+        ("GET", "/v1/anchors?user_id=two%20words", 422, "invalid_input"),
+        ("GET", "/v1/jobs?user_id=ana%0A", 422, "invalid_input"),
         ("GET", "/v1/jobs?user_id=ana&before=99999999999999999999", 422, "invalid_input"),
         ("GET", f"/v1/anchors/{uuid4()}?user_id=ana", 404, "not_found"),
         ("GET", f"/v1/frames/{'0' * 64}?user_id=ana", 404, "not_found"),

@@ -46,7 +46,7 @@ _ADVICE: tuple[tuple[type[ReverieError], str], ...] = (
     (RequestConflict, "give what was changed an id of its own"),
     (NotFound, "`reverie jobs --user USER` lists the jobs of a user"),
     (ConfigurationError, "`reverie doctor` checks the installation"),
-    (InvalidInput, "mend it and run the command again; nothing was stored"),
+    (InvalidInput, "mend it and run the command again"),
 )
 """What to do next, by the first type that fits; an error may bring its own in `advice`."""
 

@@ -41,7 +41,7 @@ def raising(error: Exception) -> Callable[[], object]:
         (ConfigurationError("bad"), FAILED, "reverie doctor"),
         (NotFound("no job"), FAILED, "reverie jobs"),
         (RequestConflict("other body"), INVALID, "an id of its own"),
-        (InvalidInput("is empty", field="TEXT"), INVALID, "nothing was stored"),
+        (InvalidInput("is empty", field="TEXT"), INVALID, "mend it"),
         (ReverieError("what"), FAILED, "reverie doctor"),
     ],
 )
