@@ -1,6 +1,8 @@
 """Hot statements use their indexes, and a hub is never traversed: 20 users of 200 anchors, one hub of 50,000 frames."""
 
 import asyncio
+import itertools
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +11,9 @@ from typing import Any
 
 import psycopg
 import pytest
+from pgvector import Vector as Embedding
 from pgvector.psycopg import register_vector
+from psycopg import sql
 from psycopg.rows import dict_row
 
 from api.search import Retriever
@@ -158,13 +162,17 @@ def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from nodes(below)
 
 
-@pytest.fixture(params=["auto", "force_generic_plan"])
+@pytest.fixture(params=["force_custom_plan", "force_generic_plan"])
 def explain(request: pytest.FixtureRequest, filled: psycopg.Connection[dict[str, Any]]) -> Iterator[Any]:
-    """Plan of a statement with its values, as planned for them and as a prepared statement's generic plan."""
+    """Plan of a statement as planned for its values, and as a prepared statement's generic plan, which is made for the
+    average user. (An EXPLAIN that is itself prepared always plans for its values.)"""
 
     def run(statement: str, values: Sequence[object] | Mapping[str, object]) -> Mapping[str, Any]:
-        explained = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement
-        row = filled.execute(explained, values, prepare=True).fetchone()
+        text, ordered = numbered(statement, values)
+        filled.execute(f"PREPARE asked AS {text}".encode())
+        execute = sql.SQL("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE asked ({})")
+        row = filled.execute(execute.format(sql.SQL(", ").join(map(literal, ordered)))).fetchone()
+        filled.execute("DEALLOCATE asked")
         assert row is not None
         plan: Mapping[str, Any] = row["QUERY PLAN"][0]["Plan"]
         return plan
@@ -172,6 +180,30 @@ def explain(request: pytest.FixtureRequest, filled: psycopg.Connection[dict[str,
     filled.execute(f"SET plan_cache_mode = {request.param}")
     yield run
     filled.execute("RESET plan_cache_mode")
+
+
+def numbered(statement: str, values: Sequence[object] | Mapping[str, object]) -> tuple[str, list[object]]:
+    """The statement with $1, $2 … for its placeholders, each name one number, and the values in that order."""
+    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement)))
+    if isinstance(values, Mapping):
+        return re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", statement), [
+            values[n] for n in names
+        ]
+    numbers = itertools.count(1)
+    return re.sub(r"%s", lambda _: f"${next(numbers)}", statement), list(values)
+
+
+def literal(value: object) -> sql.Composable:
+    """Of no type of its own, so that it takes the parameter's."""
+    if value is None:
+        return sql.SQL("NULL")
+    if isinstance(value, list):
+        value = (
+            "{"
+            + ",".join(json.dumps(each.to_text() if isinstance(each, Embedding) else str(each)) for each in value)
+            + "}"
+        )
+    return sql.Literal(value.to_text() if isinstance(value, Embedding) else str(value))
 
 
 def assert_indexed(plan: Mapping[str, Any], *, buffers: int) -> None:
