@@ -23,8 +23,6 @@ FINAL_PAIRS = 120
 """Unseen pairs the final round verifies at most (paper A.5)."""
 REPAIR_PAIRS = 60
 """Pairs the repair round verifies at most (paper A.5)."""
-SOURCES_A_ROUND = 2_000
-"""Anchors a round takes as sources at most, those that wait longest first; the rest waits for the next round (ours)."""
 EVIDENCE_ROWS = 3
 """Records of each anchor that a verification reads (ours)."""
 
