@@ -21,6 +21,10 @@ SELECT r.id, r.user_id, r.kind, r.title, r.text, r.event_start, r.event_end, r.e
 FROM records r
 """
 
+LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 3))"
+"""Commits of one user go one at a time, so that positions appear in their order: a page that ended at a position misses
+none below it. The seed keeps this lock apart from those of accepted inputs and of the graph."""
+
 INSERT_RECORD = """
 INSERT INTO records (
     id, user_id, kind, title, text, event_start, event_end, event_granularity, event_clock, mention_time, status,
@@ -40,7 +44,9 @@ ON CONFLICT DO NOTHING
 """
 
 RECORD_OF_USER = SELECT_RECORD + "WHERE r.id = %s AND r.user_id = %s"
-RECORDS_OF_USER = SELECT_RECORD + "WHERE r.id = ANY(%s) AND r.user_id = %s"
+RECORDS_OF_USER = SELECT_RECORD + "WHERE r.id = ANY(%s) AND r.user_id || '' = %s"
+"""`|| ''`, here and below: the ids' index is all that's wanted. A prepared statement's generic plan is made for the
+average user and would read every index entry of a large one besides."""
 RECORDS_OF_CHUNK = SELECT_RECORD + "WHERE r.chunk_id = %s ORDER BY r.kind, r.ordinal"
 POSITION = "SELECT position FROM records WHERE id = %s AND user_id = %s"
 PAGE = """
@@ -60,8 +66,8 @@ DRAFTS_OF_RECORDS = "SELECT record_id, draft FROM drafts WHERE record_id = ANY(%
 
 SAME_CHUNK = """
 SELECT r.id FROM records r
-WHERE r.user_id = %(user)s AND r.id <> ALL(%(ids)s)
-  AND r.chunk_id IN (SELECT chunk_id FROM records WHERE id = ANY(%(ids)s) AND user_id = %(user)s)
+WHERE r.user_id || '' = %(user)s AND r.id <> ALL(%(ids)s)
+  AND r.chunk_id IN (SELECT chunk_id FROM records WHERE id = ANY(%(ids)s) AND user_id || '' = %(user)s)
 ORDER BY r.mention_time, r.chunk_id, r.kind, r.ordinal LIMIT %(limit)s
 """
 
@@ -79,7 +85,7 @@ CROSS JOIN LATERAL (
        AND (a.mention_time, a.id) > (r.mention_time, r.id)
      ORDER BY a.mention_time, a.id LIMIT 1)
 ) n
-WHERE r.user_id = %(user)s AND r.id = ANY(%(ids)s) AND n.id <> ALL(%(ids)s)
+WHERE r.user_id || '' = %(user)s AND r.id = ANY(%(ids)s) AND n.id <> ALL(%(ids)s)
 ORDER BY n.mention_time, n.id LIMIT %(limit)s
 """
 
@@ -92,7 +98,7 @@ WITH cited AS (
         SELECT t.job_id, t.ordinal FROM messages t
         WHERE t.user_id = r.user_id AND t.session_id = r.session_id AND t.message_id = s.value ->> 'turn_id' LIMIT 1
     ) m
-    WHERE r.user_id = %(user)s AND r.id = ANY(%(ids)s)
+    WHERE r.user_id || '' = %(user)s AND r.id = ANY(%(ids)s)
     GROUP BY r.id, m.job_id, m.ordinal
 )
 SELECT c.id, string_agg(concat_ws(' ', w.speaker, CASE
@@ -185,6 +191,8 @@ class PostgresRecords:
         rows = [_row(record) for record in records]
         embeddings = [(r.user_id, r.id, Embedding(v)) for r, v in zip(records, vectors, strict=True)]
         async with self._database.transaction() as connection, connection.cursor() as cursor:
+            for user in sorted({record.user_id for record in records}):
+                await cursor.execute(LOCK_USER, (user,))
             await cursor.executemany(INSERT_RECORD, rows)
             created = cursor.rowcount if rows else 0
             await cursor.executemany(INSERT_VECTOR, embeddings)

@@ -1,4 +1,5 @@
-"""Hot statements use their indexes, and a hub is never traversed: 20 users of 200 anchors, one hub of 50,000 frames."""
+"""Hot statements use their indexes, and a hub is never traversed: 20 users of 200 anchors, one hub of 50,000 frames, and
+as many users with next to nothing as make the average user a small one."""
 
 import asyncio
 import itertools
@@ -97,7 +98,8 @@ FILL = (
                       time_source, sanitized, messages, chunks, step, reason, attempt, accepted_at, waiting_since)
     SELECT md5(u || 'j' || j)::uuid, 'u' || u, 'r' || j, '', j, 'completed', 's' || j, 'conversation', '', 'UTC',
            'given', false, 1, 1, '', '', 1, now(), now()
-    FROM generate_series(1, 20) u, generate_series(1, 10000) j WHERE u = 1 OR j <= 200
+    FROM generate_series(1, 1500) u
+    CROSS JOIN LATERAL generate_series(1, CASE WHEN u = 1 THEN 10000 WHEN u <= 20 THEN 200 ELSE 1 END) j
     """,
     """
     INSERT INTO chunks (id, job_id, user_id, ordinal, content, committed, failed_step, failed_reason)
