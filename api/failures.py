@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from api.bodies import NOT_A_NUMBER, REPEATED
 from api.views import ErrorBody, ErrorView
 from domain.errors import (
     InvalidInput,
@@ -88,7 +89,8 @@ def problem(found: Mapping[str, Any]) -> str:
     kind = str(found.get("type", ""))
     place = list(found.get("loc", ()))
     if kind == "json_invalid":
-        return "body: not valid JSON"
+        told = found.get("ctx", {}).get("error")
+        return f"body: {told if told in (REPEATED, NOT_A_NUMBER) else 'not valid JSON'}"
     if kind == "extra_forbidden":
         return f"{path(place[:-1])}: unknown field"
     message = "is not valid" if kind in _SILENT else str(found.get("msg", "is not valid"))

@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Body, Header, Query, Response
 
+from api.bodies import StrictRoute
 from api.parameters import After, Limit, ServicesDep, UserId
 from api.services import Services
 from api.views import (
@@ -23,7 +24,7 @@ from api.views import (
 from domain.jobs import Job
 from domain.memory import MemoryKind
 
-router = APIRouter(prefix="/v1/memories", tags=["memories"])
+router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
 
 MAX_WAIT = 60
 """Longest a write waits for its job, in seconds."""

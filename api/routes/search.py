@@ -5,11 +5,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body
 
+from api.bodies import StrictRoute
 from api.parameters import ServicesDep
 from api.views import SearchIn, SearchView
 from domain.retrieval.query import SearchQuery
 
-router = APIRouter(prefix="/v1/search", tags=["search"])
+router = APIRouter(prefix="/v1/search", tags=["search"], route_class=StrictRoute)
 
 _EXAMPLES = {
     "single": {"value": {"user_id": "ana", "query": "Where does Ana live?"}},

@@ -343,6 +343,22 @@ async def test_unreadable_json_is_refused(server: Server, content: bytes) -> Non
     assert error_of(response)["type"] == "invalid_input"
 
 
+async def test_a_body_with_two_meanings_is_refused(server: Server) -> None:
+    """By every route that takes a body: a name that stands twice, however deep, and numbers that JSON has not."""
+    for path in bodies(server.app):
+        for content, told in (
+            ('{"user_id": "ana", "user_id": "bob"}', "a name stands twice in one object"),
+            (
+                f'{{"user_id": "ana", "filters": [{{"{CANARY}": 1, "{CANARY}": 2}}]}}',
+                "a name stands twice in one object",
+            ),
+            ('{"user_id": NaN}', "NaN and Infinity are no JSON"),
+        ):
+            response = await server.client.post(path, content=content, headers={"Content-Type": "application/json"})
+            assert (response.status_code, error_of(response)["type"]) == (422, "invalid_input"), path
+            assert error_of(response)["message"] == f"body: {told}"
+
+
 @pytest.mark.parametrize(
     "query", ["\x00", "a\x00b", "\ud800", "", " ", "x" * 5000, 7, None, {"a": 1}], ids=lambda query: repr(query)[:12]
 )
@@ -424,6 +440,12 @@ def routes(app: FastAPI) -> Iterator[tuple[str, str]]:
     """Every verb and path the application answers."""
     paths = app.openapi()["paths"]
     yield from ((method.upper(), path) for path, methods in paths.items() for method in methods)
+
+
+def bodies(app: FastAPI) -> list[str]:
+    """Paths of the routes that take a body."""
+    paths = app.openapi()["paths"]
+    return [path for path, methods in paths.items() for verb in methods.values() if "requestBody" in verb]
 
 
 BODIES: dict[str, dict[str, object]] = {
