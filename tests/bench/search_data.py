@@ -138,7 +138,8 @@ STAGE = (
     """
     CREATE UNLOGGED TABLE bench_said AS
     SELECT f.r AS n, string_agg(
-               concat_ws(' ', a.name, replace(f.predicate, '_', ' '), 'the', o.name, 'near the', p.name), '. ' ORDER BY f.n
+               concat_ws(' ', a.name, replace(f.predicate, '_', ' '), 'the', o.name, 'near the', p.name), '. '
+               ORDER BY f.n
            ) AS text
     FROM bench_frame f JOIN bench_anchor a ON a.n = f.agent::bigint JOIN bench_anchor o ON o.n = f.object::bigint
     JOIN bench_anchor p ON p.n = f.place::bigint GROUP BY f.r
