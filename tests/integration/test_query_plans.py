@@ -1,5 +1,8 @@
-"""Hot statements use their indexes, and a hub is never traversed: 20 users of 200 anchors, one hub of 50,000 frames, and
-as many users with next to nothing as make the average user a small one."""
+"""Hot statements use their indexes, and a hub is never traversed.
+
+20 users of 200 anchors, one hub of 50,000 frames, and as many users with next to nothing as make the average user a
+small one.
+"""
 
 import asyncio
 import itertools
@@ -341,6 +344,15 @@ def test_incident_frames_stop_at_the_cap(filled: Any, explain: Any) -> None:
     plan = explain(statements.INCIDENT_FRAMES, {"owner": agtype("u1"), "anchors": anchors, "per_anchor": 20})
     assert_indexed(plan, buffers=60 * 15)
     assert rows_read(plan, "ARM") <= 60 * 4
+
+
+def test_a_page_of_a_hubs_frames_starts_at_its_cursor(filled: Any, explain: Any) -> None:
+    values = {"owner": agtype("u1"), "anchors": agtypes([identity(filled, "1/0")]), "limit": 50}
+    for after in ("", "8" * 64):
+        plan = explain(statements.FRAMES_PAGE, {**values, "after": agtype(after)})
+        assert plan["Actual Rows"] == 50
+        assert_indexed(plan, buffers=50 * 15)
+        assert rows_read(plan, "ARM") <= 50 * 4
 
 
 def test_degree_stops_at_the_ceiling(filled: Any, explain: Any) -> None:
