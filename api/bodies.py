@@ -12,7 +12,7 @@ NOT_A_NUMBER = "NaN and Infinity are no JSON"
 
 
 class StrictRequest(Request):
-    """A request whose JSON names nothing twice: which of two values was meant, nobody can tell (RFC 8259, section 4)."""
+    """A request whose JSON names nothing twice: which of two values was meant, no one can tell (RFC 8259, 4)."""
 
     async def json(self) -> Any:
         """The body. Raises json.JSONDecodeError; its message quotes nothing of the body."""

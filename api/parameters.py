@@ -25,4 +25,14 @@ Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Items of the page.
 
 After = Annotated[UUID | None, Query(description="`next` of the page before.")]
 
-FrameId = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
+FRAME_ID = "^[0-9a-f]{64}$"
+
+FrameId = Annotated[str, Path(pattern=FRAME_ID, description="Id of a frame.")]
+
+AfterFrame = Annotated[str | None, Query(pattern=FRAME_ID, description="`next` of the page of frames before.")]
+
+MemoryId = Annotated[UUID, Path(description="Id of a record.")]
+
+AnchorId = Annotated[UUID, Path(description="Id of an anchor.")]
+
+JobId = Annotated[UUID, Path(description="Id of a job.")]

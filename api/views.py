@@ -279,11 +279,13 @@ class AnchorPage(Frozen):
 
 
 class AnchorDetail(Frozen):
-    """An anchor with its degree, counted up to a ceiling, and its first frames."""
+    """An anchor with its degree, counted up to a ceiling, and a page of its frames in id order; `next` is the `after`
+    of the following page, null on the last."""
 
     anchor: AnchorView
     degree: int
     frames: tuple[FrameView, ...]
+    next: str | None
 
 
 class HealthView(Frozen):

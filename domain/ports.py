@@ -253,6 +253,12 @@ class GraphStore(Protocol):
     async def incident_frames(self, user_id: str, anchor_ids: Sequence[UUID], *, per_anchor: int) -> tuple[Frame, ...]:
         """At most `per_anchor` frames of each anchor, in frame-id order."""
 
+    async def frames_page(
+        self, user_id: str, anchor_id: UUID, *, after: str | None = None, limit: int = 50
+    ) -> tuple[Frame, ...]:
+        """An anchor's frames in id order, from just after an id. None for an anchor that is absent or not the
+        user's."""
+
     async def adjacent_frames(
         self, user_id: str, anchor_ids: Sequence[UUID], *, predicates: Sequence[str], cap: int
     ) -> tuple[Frame, ...]:

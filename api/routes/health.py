@@ -4,6 +4,8 @@ from collections.abc import Awaitable
 
 from fastapi import APIRouter, Response
 
+from api import examples
+from api.documentation import errors, example
 from api.parameters import ServicesDep
 from api.views import HealthView, ReadyView
 from domain.errors import Unavailable
@@ -14,13 +16,21 @@ PROBE = "readyz"
 """A user that has no data: the stores are asked about it."""
 
 
-@router.get("/healthz")
+@router.get("/healthz", summary="Is it alive?", responses=errors(500) | example(200, examples.HEALTHY, "It is."))
 async def healthz() -> HealthView:
     """The process answers."""
     return HealthView(status="ok")
 
 
-@router.get("/readyz", responses={503: {"model": ReadyView}})
+@router.get(
+    "/readyz",
+    summary="Is it ready?",
+    responses={
+        **errors(500),
+        **example(200, examples.READY, "It is."),
+        503: {"model": ReadyView, **example(503, examples.NOT_READY, "The evidence plane can't be read.")[503]},
+    },
+)
 async def readyz(services: ServicesDep, response: Response) -> ReadyView:
     """Whether the evidence plane can be read. The graph's state is told too; without it the service still serves."""
     parts = {

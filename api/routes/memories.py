@@ -2,16 +2,17 @@
 
 import asyncio
 from typing import Annotated
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from fastapi import APIRouter, Body, Header, Query, Response
 
+from api import examples
 from api.bodies import StrictRoute
-from api.parameters import After, Limit, ServicesDep, UserId
+from api.documentation import BODY, MANY, ONE, errors, example
+from api.parameters import After, Limit, MemoryId, ServicesDep, UserId
 from api.services import Services
 from api.views import (
     AcceptedView,
-    ErrorView,
     FactsView,
     FrameView,
     JobView,
@@ -34,21 +35,20 @@ POLL_SECONDS = 0.25
 MAX_FACTS = 200
 """Frames told of one record."""
 
-_EXAMPLES = {
-    "conversation": {
-        "value": {
-            "user_id": "ana",
-            "session_id": "2024-05-02",
-            "timezone": "Europe/Lisbon",
-            "messages": [
-                {"id": "t1", "speaker": "Ana", "text": "I moved to Porto last week.", "sent_at": "2024-05-02T09:30:00Z"}
-            ],
-        }
-    }
-}
+_EXAMPLES = {"conversation": {"value": examples.MEMORY_IN}, "document": {"value": examples.DOCUMENT_IN}}
 
 
-@router.post("", status_code=202, responses={200: {"model": AcceptedView}, 409: {"model": ErrorView}})
+@router.post(
+    "",
+    status_code=202,
+    summary="Write a memory",
+    responses={
+        **BODY,
+        **errors(409),
+        **example(202, examples.ACCEPTED, "Stored; its workflow is at work."),
+        200: {"model": AcceptedView, **example(200, examples.ENDED, "Stored, and its job has ended.")[200]},
+    },
+)
 async def add(
     services: ServicesDep,
     response: Response,
@@ -76,7 +76,7 @@ async def _ended(services: Services, job: Job, wait: float) -> Job:
     return job
 
 
-@router.get("")
+@router.get("", summary="List memories", responses=MANY | example(200, examples.MEMORIES, "A page of records."))
 async def page(
     services: ServicesDep,
     user_id: UserId,
@@ -92,14 +92,18 @@ async def page(
     )
 
 
-@router.get("/{memory_id}")
-async def one(services: ServicesDep, memory_id: UUID, user_id: UserId) -> MemoryView:
-    """A record."""
+@router.get("/{memory_id}", summary="Read a memory", responses=ONE | example(200, examples.MEMORY, "The record."))
+async def one(services: ServicesDep, memory_id: MemoryId, user_id: UserId) -> MemoryView:
+    """A record as it was written, with its times, its status and where it stands on its way into the graph."""
     return MemoryView.of(await services.records.record(user_id, memory_id))
 
 
-@router.get("/{memory_id}/sources")
-async def sources(services: ServicesDep, memory_id: UUID, user_id: UserId) -> SourcesView:
+@router.get(
+    "/{memory_id}/sources",
+    summary="Read the turns of a memory",
+    responses=ONE | example(200, examples.SOURCES, "The turns."),
+)
+async def sources(services: ServicesDep, memory_id: MemoryId, user_id: UserId) -> SourcesView:
     """The turns a record was written from, as they were said."""
     record = await services.records.record(user_id, memory_id)
     cited = {source.turn_id for source in record.sources}
@@ -109,8 +113,12 @@ async def sources(services: ServicesDep, memory_id: UUID, user_id: UserId) -> So
     )
 
 
-@router.get("/{memory_id}/facts")
-async def facts(services: ServicesDep, memory_id: UUID, user_id: UserId) -> FactsView:
+@router.get(
+    "/{memory_id}/facts",
+    summary="Read the facts of a memory",
+    responses=ONE | example(200, examples.FACTS, "The frames, in the order of their ids."),
+)
+async def facts(services: ServicesDep, memory_id: MemoryId, user_id: UserId) -> FactsView:
     """The graph's facts that cite a record."""
     record = await services.records.record(user_id, memory_id)
     frames = await services.graph.frames_of_records(user_id, [record.id], limit=MAX_FACTS)

@@ -5,28 +5,19 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body
 
+from api import examples
 from api.bodies import StrictRoute
+from api.documentation import BODY, example
 from api.parameters import ServicesDep
 from api.views import SearchIn, SearchView
 from domain.retrieval.query import SearchQuery
 
 router = APIRouter(prefix="/v1/search", tags=["search"], route_class=StrictRoute)
 
-_EXAMPLES = {
-    "single": {"value": {"user_id": "ana", "query": "Where does Ana live?"}},
-    "explained": {
-        "value": {
-            "user_id": "ana",
-            "query": "How many times did Ana run in May 2024?",
-            "as_of": "2024-06-01T12:00:00Z",
-            "timezone": "Europe/Lisbon",
-            "explain": True,
-        }
-    },
-}
+_EXAMPLES = {"single": {"value": examples.SEARCH_IN}, "explained": {"value": examples.COUNT_IN}}
 
 
-@router.post("")
+@router.post("", summary="Search", responses=BODY | example(200, examples.SEARCH, "Facts and rows."))
 async def search(services: ServicesDep, body: Annotated[SearchIn, Body(openapi_examples=_EXAMPLES)]) -> SearchView:
     """Answer a question with bounded evidence. The same question over the same data at the same `as_of` gives the same
     answer."""

@@ -174,6 +174,7 @@ async def test_users_are_apart_in_every_method(stores: Stores) -> None:
     assert await stores.graph.anchor_page("bo") == ()
     assert await stores.graph.frames_of_records("bo", records, limit=9) == ()
     assert await stores.graph.incident_frames("bo", [ANN], per_anchor=9) == ()
+    assert await stores.graph.frames_page("bo", ANN) == ()
     assert await stores.graph.adjacent_frames("bo", [ANN], predicates=["likes"], cap=9) == ()
     assert await stores.graph.adjacent_frames("bo", [ANN], predicates=[], cap=9) == ()
     assert await stores.graph.degrees("bo", [ANN], ceiling=9) == {}
@@ -288,6 +289,24 @@ async def test_incident_frames_are_capped_for_each_anchor(stores: Stores) -> Non
     found = await stores.graph.incident_frames("ona", [hub, leaf], per_anchor=2)
     assert [f.id for f in found] == [ids[0], ids[1], ids[11]]
     assert await stores.graph.degrees("ona", [hub, leaf], ceiling=9) == {hub: 9, leaf: 1}
+
+
+async def test_the_frames_of_an_anchor_are_paged(stores: Stores) -> None:
+    """Each once and in id order, also one that is written before the cursor's place while pages are read."""
+    ids = await crowd(stores)
+    hub = anchor_id("ona", "hub")
+    first = await stores.graph.frames_page("ona", hub, limit=5)
+    await stores.graph.upsert(
+        write(50, [anchor("hub"), anchor("late")], [frame("late", "likes", {"a": "hub", "b": "late"})])
+    )
+    seen = list(first)
+    while page := await stores.graph.frames_page("ona", hub, after=seen[-1].id, limit=5):
+        seen += page
+    listed = [f.id for f in seen]
+    assert [f.id for f in first] == ids[:5]
+    assert listed == sorted(set(listed))
+    assert set(ids) <= set(listed) <= {*ids, fid("late")}
+    assert await stores.graph.frames_page("ona", anchor_id("ona", "nobody")) == ()
 
 
 async def test_frames_of_records(stores: Stores) -> None:

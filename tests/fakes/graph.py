@@ -196,6 +196,12 @@ class MemoryGraph:
         self._check()
         return self._listed(user_id, [f for a in anchor_ids for f in self._of_anchor(user_id, a)[:per_anchor]])
 
+    async def frames_page(
+        self, user_id: str, anchor_id: UUID, *, after: str | None = None, limit: int = 50
+    ) -> tuple[Frame, ...]:
+        self._check()
+        return self._listed(user_id, [f for f in self._of_anchor(user_id, anchor_id) if f > (after or "")][:limit])
+
     async def adjacent_frames(
         self, user_id: str, anchor_ids: Sequence[UUID], *, predicates: Sequence[str], cap: int
     ) -> tuple[Frame, ...]:

@@ -11,8 +11,10 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
+from fastapi.routing import iter_route_contexts
+from pydantic import BaseModel
 
+from api import views
 from api.acceptor import Acceptor
 from api.app import create_app
 from api.search import Retriever
@@ -437,9 +439,12 @@ async def test_no_other_origin_is_answered(server: Server) -> None:
 
 
 def routes(app: FastAPI) -> Iterator[tuple[str, str]]:
-    """Every verb and path the application answers."""
-    paths = app.openapi()["paths"]
-    yield from ((method.upper(), path) for path, methods in paths.items() for method in methods)
+    """Every verb and path the application answers but its own description, in the OpenAPI document or not."""
+    for context in iter_route_contexts(app.routes):
+        assert isinstance(context.path, str)
+        yield from (
+            (method, context.path) for method in sorted(context.methods or ()) if context.path != "/openapi.json"
+        )
 
 
 def bodies(app: FastAPI) -> list[str]:
@@ -456,10 +461,39 @@ BODIES: dict[str, dict[str, object]] = {
 
 
 async def test_no_route_shows_anything_of_another_user(server: Server) -> None:
-    """For every verb and path of the route table, asked as Ana with ids of Bob's: not found, or nothing of Bob's."""
     await told(server)
+    await check_isolation(server)
+    documented = {(verb.upper(), path) for path, verbs in server.app.openapi()["paths"].items() for verb in verbs}
+    assert set(routes(server.app)) == documented
+
+
+@pytest.mark.parametrize("path", ["/v1/all", "/v1/memories/{memory_id}/all", "/v1/skills/{skill_id}"])
+@pytest.mark.parametrize("documented", [True, False])
+async def test_a_route_that_shows_what_is_anothers_or_has_no_id_of_bobs_is_noticed(
+    server: Server, path: str, documented: bool
+) -> None:
+    async def leak() -> dict[str, str]:
+        return {"text": CANARY}
+
+    await told(server)
+    server.app.add_api_route(path, leak, include_in_schema=documented)
+    with pytest.raises((AssertionError, KeyError)):
+        await check_isolation(server)
+
+
+async def test_a_new_route_with_a_body_must_be_asked_with_one(server: Server) -> None:
+    async def strict(body: dict[str, str]) -> dict[str, str]:
+        return body
+
+    await told(server)
+    server.app.add_api_route("/v1/notes", strict, methods=["POST"])
+    with pytest.raises(AssertionError, match="/v1/notes"):
+        await check_isolation(server)
+
+
+async def check_isolation(server: Server) -> None:
+    """For every verb and path of the route table, asked as Ana with ids of Bob's: not found, or nothing of Bob's."""
     ids = await bobs_ids(server)
-    asked = 0
     for method, path in routes(server.app):
         filled = re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], path)
         response = await ask_as_ana(server, method, filled)
@@ -471,11 +505,6 @@ async def test_no_route_shows_anything_of_another_user(server: Server) -> None:
             answer = answer.replace(f'"{word}"', "")
         assert CANARY not in answer, (method, path)
         assert not [value for value in ids.values() if value in answer and value not in filled], (method, path)
-        asked += 1
-    assert asked == len(list(routes(server.app)))
-    assert {route.path for route in server.app.routes if isinstance(route, APIRoute)} <= {
-        p for _, p in routes(server.app)
-    }
 
 
 async def test_every_route_but_health_needs_a_user(server: Server) -> None:
@@ -513,11 +542,36 @@ async def ask_as_ana(server: Server, method: str, path: str) -> httpx.Response:
     )
 
 
-async def test_the_description_has_examples_and_one_error_shape(server: Server) -> None:
-    described = server.app.openapi()
-    for path in BODIES:
-        content = described["paths"][path]["post"]["requestBody"]["content"]["application/json"]
-        assert content["examples"]
-    answers = [verb["responses"] for methods in described["paths"].values() for verb in methods.values()]
-    for answer in answers:
-        assert answer["422"]["content"]["application/json"]["schema"]["$ref"].endswith("ErrorView")
+ANSWERS: dict[str, type[BaseModel]] = {
+    view.__name__: view for view in vars(views).values() if isinstance(view, type) and issubclass(view, BaseModel)
+}
+
+
+async def test_every_route_is_described_with_examples_that_are_true_to_its_types(server: Server) -> None:
+    for path, methods in server.app.openapi()["paths"].items():
+        for method, verb in methods.items():
+            assert verb["summary"], path
+            assert verb["description"], path
+            assert all(given.get("description") for given in verb.get("parameters", ())), (method, path)
+            contents = [*([verb["requestBody"]] if "requestBody" in verb else []), *verb["responses"].values()]
+            for content in (described["content"]["application/json"] for described in contents):
+                view = ANSWERS[content["schema"]["$ref"].rsplit("/")[-1]]
+                assert content["examples"], (method, path)
+                for shown in content["examples"].values():
+                    view.model_validate_json(json.dumps(shown["value"]))
+
+
+async def test_every_route_documents_its_errors_in_the_one_shape(server: Server) -> None:
+    """500 of all, 422 and 503 of what takes a user, 404 of what names one thing, 400 and 413 of what takes a body."""
+    for path, methods in server.app.openapi()["paths"].items():
+        for verb in methods.values():
+            found = {int(status) for status in verb["responses"] if int(status) >= 400}
+            expected = {500} if path in ("/healthz", "/readyz") else {422, 500, 503}
+            expected |= {404} if "{" in path else set()
+            expected |= {400, 413} if "requestBody" in verb else set()
+            expected |= {"/v1/memories": {409}, "/readyz": {503}}.get(path, set()) if found - expected else set()
+            assert found == expected, path
+            for status in found - ({503} if path == "/readyz" else set()):
+                described = verb["responses"][str(status)]
+                assert described["content"]["application/json"]["schema"]["$ref"].endswith("/ErrorView")
+                assert described["description"]

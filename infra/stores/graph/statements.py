@@ -190,6 +190,19 @@ INCIDENT_FRAMES = (
     + SELECT_FRAMES
 )
 
+FRAMES_PAGE = (
+    _ANCHORS_ASKED
+    + _sql("""
+, found AS MATERIALIZED (
+    SELECT x.id FROM asked, LATERAL (
+        SELECT DISTINCT ON (e.end_id, ax(e.fid)) e.start_id AS id FROM memory."ARM" e
+        WHERE e.end_id = asked.id AND ax(e.fid) > %(after)s::agtype ORDER BY e.end_id, ax(e.fid) LIMIT %(limit)s
+    ) x
+)
+""")
+    + SELECT_FRAMES
+)
+
 ADJACENT_FRAMES = (
     _ANCHORS_ASKED
     + _sql("""

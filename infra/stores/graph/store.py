@@ -159,6 +159,14 @@ class AgeGraph:
         values = {"owner": agtype(user_id), "anchors": agtypes(anchor_ids), "per_anchor": per_anchor}
         return tuple(map(frame_of, await self._rows(statements.INCIDENT_FRAMES, values)))
 
+    async def frames_page(
+        self, user_id: str, anchor_id: UUID, *, after: str | None = None, limit: int = 50
+    ) -> tuple[Frame, ...]:
+        """An anchor's frames in id order, from just after an id."""
+        anchors = agtypes([anchor_id])
+        values = {"owner": agtype(user_id), "anchors": anchors, "after": agtype(after or ""), "limit": limit}
+        return tuple(map(frame_of, await self._rows(statements.FRAMES_PAGE, values)))
+
     async def adjacent_frames(
         self, user_id: str, anchor_ids: Sequence[UUID], *, predicates: Sequence[str], cap: int
     ) -> tuple[Frame, ...]:
