@@ -93,9 +93,11 @@ class GraphLanes:
         planned = self._plan(query, exact)
         related, degrees = await self._seeds(query, tuple(exact), planned)
         candidates = anchor_candidates(hits, [anchor for anchor, _ in exact.values()], degrees=degrees, related=related)
+        kept = keep(candidates, query.query, relation=planned.relation)
         return Doors(
             plan=planned,
-            anchors=keep(candidates, query.query, relation=planned.relation),
+            anchors=kept,
+            anchors_cut=len(candidates) - len(kept),
             exact={anchor.id: anchor.type for anchor, _ in exact.values()},
             runs={run: anchor.id for anchor, run in exact.values()},
             related=related,
@@ -245,6 +247,7 @@ class GraphLanes:
             facts=facts,
             facts_cut=without_room(ranked, facts, scores),
             anchors=doors.anchors,
+            anchors_cut=doors.anchors_cut,
             fact_terms=scores,
             frames_read=len(pool.frames),
         )

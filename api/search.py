@@ -152,7 +152,9 @@ def _explanation(entered: Entered, fused: Fused) -> Explanation:
     base: list[UUID] = [record.id for record in entered.records if record.id not in entered.cited]
     return Explanation(
         anchors=entered.anchors,
+        anchors_cut=entered.anchors_cut,
         facts=tuple(FactTerms(frame_id=frame, terms=entered.fact_terms[frame].terms) for frame in returned),
+        facts_cut=entered.facts_cut,
         base_lane=tuple(base),
         relation_lane=tuple(record.id for record in entered.records if record.id in entered.cited),
         frames_read=entered.frames_read,
@@ -160,4 +162,5 @@ def _explanation(entered: Entered, fused: Fused) -> Explanation:
         rows_entered=len(entered.records),
         collapsed=fused.collapsed,
         cut=fused.cut[:CUT_SHOWN],
+        rows_cut=len(fused.cut),
     )

@@ -54,6 +54,8 @@ class Entered(Frozen):
     facts_cut: int = 0
     """Frames of the asked relation that found no room among the facts."""
     anchors: tuple[ScoredAnchor, ...] = ()
+    anchors_cut: int = 0
+    """Anchors that were recalled or named and not kept."""
     fact_terms: dict[str, FactScore] = Field(default_factory=dict)
     frames_read: int = 0
     reason: str = ""
@@ -77,6 +79,8 @@ class Doors(Frozen):
     plan: Plan
     anchors: tuple[ScoredAnchor, ...]
     """At most K_A, best first."""
+    anchors_cut: int = 0
+    """Anchors that were recalled or named and not kept."""
     exact: dict[UUID, AnchorType] = Field(default_factory=dict)
     """Exactly named anchors, at most MAX_EXACT."""
     runs: dict[str, UUID] = Field(default_factory=dict)

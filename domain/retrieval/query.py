@@ -103,7 +103,11 @@ class Explanation(Frozen):
 
     anchors: tuple[ScoredAnchor, ...] = ()
     """Kept anchors with the terms of s_A."""
+    anchors_cut: int = 0
+    """Anchors that were recalled or named and not kept."""
     facts: tuple[FactTerms, ...] = ()
+    facts_cut: int = 0
+    """Frames of the asked relation that found no room among the facts."""
     base_lane: tuple[UUID, ...] = ()
     """Rows that entered by the base lane."""
     relation_lane: tuple[UUID, ...] = ()
@@ -114,6 +118,8 @@ class Explanation(Frozen):
     collapsed: tuple[UUID, ...] = ()
     cut: tuple[UUID, ...] = ()
     """Entered rows the budget had no room for, best first, at most 50."""
+    rows_cut: int = 0
+    """How many these are in all."""
 
 
 class SearchResult(Frozen):

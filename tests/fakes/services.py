@@ -12,7 +12,7 @@ from api.services import Services
 from domain.chunking import cut
 from domain.jobs import Job, JobState
 from domain.memory import IndexStatus, MemoryKind, RecordDraft, Source
-from domain.ports import Embedder
+from domain.ports import Embedder, JobStore, RecordStore
 from domain.records import records_of
 from domain.retrieval.plan import plan
 from domain.retrieval.query import SearchQuery, SearchResult
@@ -30,7 +30,7 @@ CHUNK_CHARACTERS, CHUNK_TURNS = 4_000, 8
 class InstantWorker:
     """WorkflowStarter whose workflow is over at once: one episodic record a message, or a failure."""
 
-    def __init__(self, jobs: MemoryJobs, records: MemoryRecords) -> None:
+    def __init__(self, jobs: JobStore, records: RecordStore) -> None:
         self._jobs = jobs
         self._records = records
         self.failing = False

@@ -1,6 +1,6 @@
 """An answer in words: facts first, each with the numbers of the rows it cites, then the rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from uuid import UUID
 
 from rich.console import Group, RenderableType
@@ -8,8 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from domain.memory import Literal, Status, TimeSpan
+from domain.retrieval.plan import Order, Plan
 from domain.retrieval.query import Explanation, Fact, Row, SearchResult
 from infra.run.cli.output import plain
+
+CUT_SHOWN = 8
+"""Rows without room that are named, by the start of their ids; the JSON names more."""
 
 
 def result_view(result: SearchResult) -> RenderableType:
@@ -73,30 +77,60 @@ def _rows_view(rows: tuple[Row, ...]) -> Table:
 
 
 def _explanation_view(result: SearchResult, explanation: Explanation) -> Table:
-    """Plan, anchors with their terms, the lanes and what the budget cut."""
-    plan = result.plan
+    """Plan, anchors and facts with their terms, both lanes, what each budget cut, and why each row is there."""
     table = _grid()
-    budget = f"{plan.budget.base} base rows, {plan.budget.cited} cited rows"
-    table.add_row("plan", Text(f"{plan.operator.value}: {budget}"))
-    table.add_row("relations", Text(", ".join(family.name for family in plan.families) or "none"))
-    table.add_row("constraints", Text(plain(", ".join(plan.constraints) or "none")))
-    for time in plan.times:
-        table.add_row("time", Text(f"{time.relation.value} {time.start} to {time.end}"))
-    for anchor in explanation.anchors:
-        table.add_row(
-            "anchor", Text(plain(f"{anchor.name} ({anchor.type.value}) {anchor.score:.3f}  {_terms(anchor.terms)}"))
-        )
-    for fact in explanation.facts:
-        table.add_row("fact", Text(f"{fact.frame_id[:12]}  {_terms(fact.terms)}"))
-    read = f"{explanation.frames_read} frames read, {explanation.frames_scored} scored"
-    read += f", {explanation.rows_entered} rows entered"
-    table.add_row(
-        "lanes", Text(f"base {len(explanation.base_lane)}, relation {len(explanation.relation_lane)}; {read}")
-    )
+    for label, text in (
+        *_plan_lines(result.plan),
+        *_anchor_and_fact_lines(explanation),
+        *_lane_lines(result, explanation),
+        *_cut_lines(explanation),
+    ):
+        table.add_row(label, Text(plain(text)))
     for number, row in enumerate(result.rows, start=1):
         table.add_row(f"row {number}", Text(f"{row.score:.3f}  {', '.join(row.why)}"))
-    table.add_row("left out", Text(f"{len(explanation.collapsed)} paraphrases, {len(explanation.cut)} by the budget"))
     return table
+
+
+def _plan_lines(plan: Plan) -> Iterator[tuple[str, str]]:
+    yield "plan", f"{plan.operator.value}: {plan.budget.base} base rows, {plan.budget.cited} cited rows"
+    for family in plan.families:
+        yield "relation", f"{family.name}: {', '.join(family.surfaces)}"
+    if not plan.families:
+        yield "relation", "none, so the relation lane stays closed"
+    yield "constraints", ", ".join(plan.constraints) or "none"
+    yield "answer", ", ".join(plan.answer_types) or "any type"
+    yield "words", ", ".join(plan.words) or "none"
+    for time in plan.times:
+        yield "time", f"{time.relation.value} {time.start} to {time.end}"
+    if plan.order is not Order.NONE:
+        yield "order", plan.order.value
+    for direction in plan.directions:
+        yield "direction", f"{direction.name} on the {direction.side.value} side"
+
+
+def _anchor_and_fact_lines(explanation: Explanation) -> Iterator[tuple[str, str]]:
+    for anchor in explanation.anchors:
+        named = ", named" if anchor.exact else ""
+        yield "anchor", f"{anchor.name} ({anchor.type.value}{named}) {anchor.score:.3f}  {_terms(anchor.terms)}"
+    for fact in explanation.facts:
+        yield "fact", f"{fact.frame_id[:12]}  {_terms(fact.terms)}"
+
+
+def _lane_lines(result: SearchResult, explanation: Explanation) -> Iterator[tuple[str, str]]:
+    numbers = {row.record_id: f"[{number}]" for number, row in enumerate(result.rows, start=1)}
+    for name, rows in (("base lane", explanation.base_lane), ("relation lane", explanation.relation_lane)):
+        shown = sorted((numbers[record] for record in rows if record in numbers), key=lambda mark: int(mark[1:-1]))
+        yield name, f"{len(rows)} rows entered, answered: {' '.join(shown) or 'none'}"
+    yield "read", f"{explanation.frames_read} frames read, {explanation.frames_scored} scored"
+
+
+def _cut_lines(explanation: Explanation) -> Iterator[tuple[str, str]]:
+    yield "anchors cut", str(explanation.anchors_cut)
+    yield "facts cut", f"{explanation.facts_cut} of the asked relation"
+    first = " ".join(str(record)[:8] for record in explanation.cut[:CUT_SHOWN])
+    rest = " …" if explanation.rows_cut > CUT_SHOWN else ""
+    yield "rows cut", f"{explanation.rows_cut} by the budget" + (f": {first}{rest}" if first else "")
+    yield "collapsed", f"{len(explanation.collapsed)} paraphrases"
 
 
 def _terms(terms: Mapping[str, float]) -> str:

@@ -85,8 +85,20 @@ def test_nothing_degraded_and_truncated_are_said() -> None:
 
 
 def test_explain_prints_plan_lanes_and_reasons() -> None:
-    text = shown(rows=(row(RECORDS[0]),), explanation=Explanation(frames_read=3, rows_entered=2, cut=(RECORDS[2],)))
-    for part in ("temporal: 6 base rows, 5 cited rows", "3 frames read", "frame, cited", "1 by the budget"):
+    text = shown(
+        rows=(row(RECORDS[0]),),
+        explanation=Explanation(
+            base_lane=RECORDS[:2], frames_read=3, anchors_cut=4, facts_cut=2, cut=(RECORDS[2],), rows_cut=61
+        ),
+    )
+    for part in (
+        "temporal: 6 base rows, 5 cited rows",
+        "3 frames read",
+        "frame, cited",
+        "61 by the budget: 00000000",
+        "2 rows entered, answered: [1]",
+        "2 of the asked relation",
+    ):
         assert part in text
 
 
