@@ -66,17 +66,20 @@ JOBS: Example = {"items": [JOB], "next": None}
 ACCEPTED: Example = {"job": WAITING_JOB, "created": True, "status_url": JOB["status_url"]}
 ENDED: Example = {"job": JOB, "created": True, "status_url": JOB["status_url"]}
 
-MEMORY: Example = {
-    "id": MEMORY_ID,
+_REMEMBERED = {
     "kind": "episodic",
     "title": "Moved to Porto",
     "text": "Ana moved to Porto.",
     "event_time": _WEEK,
     "mention_time": "2024-05-02T09:30:00Z",
     "status": "done",
-    "input_id": JOB_ID,
     "session_id": "2024-05-02",
     "sources": [_SOURCE],
+}
+MEMORY: Example = {
+    **_REMEMBERED,
+    "id": MEMORY_ID,
+    "input_id": JOB_ID,
     "attributes": {},
     "degraded": "",
     "version": 1,
@@ -91,19 +94,18 @@ _ARMS = [
     {"role": "agent", "anchor_id": ANCHOR_ID, "name": "Ana", "type": "person"},
     {"role": "destination", "anchor_id": PLACE_ID, "name": "Porto", "type": "location"},
 ]
-FRAME: Example = {
-    "id": FRAME_ID,
+_STATED = {
     "kind": "episodic",
     "predicate": "move_to",
     "arms": _ARMS,
     "literals": [],
     "event_time": _WEEK,
-    "mention_time": "2024-05-02T09:30:00Z",
     "status": "done",
     "negated": False,
     "modality": "",
     "record_ids": [MEMORY_ID],
 }
+FRAME: Example = {**_STATED, "id": FRAME_ID, "mention_time": "2024-05-02T09:30:00Z"}
 FACTS: Example = {"record_id": MEMORY_ID, "items": [FRAME]}
 
 _ANCHOR = {"id": PLACE_ID, "name": "Porto", "type": "location", "aliases": ["Oporto"], "mentions": 1, "score": 1.0}
@@ -119,36 +121,8 @@ COUNT_IN: Example = {
     "explain": True,
 }
 SEARCH: Example = {
-    "facts": [
-        {
-            "frame_ids": [FRAME_ID],
-            "kind": "episodic",
-            "predicate": "move_to",
-            "arms": _ARMS,
-            "literals": [],
-            "event_time": _WEEK,
-            "status": "done",
-            "negated": False,
-            "modality": "",
-            "record_ids": [MEMORY_ID],
-            "score": 1.62,
-        }
-    ],
-    "rows": [
-        {
-            "record_id": MEMORY_ID,
-            "kind": "episodic",
-            "title": "Moved to Porto",
-            "text": "Ana moved to Porto.",
-            "event_time": _WEEK,
-            "mention_time": "2024-05-02T09:30:00Z",
-            "status": "done",
-            "session_id": "2024-05-02",
-            "sources": [_SOURCE],
-            "score": 2.31,
-            "why": ["anchor", "fact", "cited"],
-        }
-    ],
+    "facts": [{**_STATED, "frame_ids": [FRAME_ID], "score": 1.62}],
+    "rows": [{**_REMEMBERED, "record_id": MEMORY_ID, "score": 2.31, "why": ["anchor", "fact", "cited"]}],
     "degraded": False,
     "reason": "",
     "truncated": False,

@@ -39,21 +39,22 @@ _FOREIGN = {
     word: value
     for value, names in enumerate(
         (
-            "dos deux zwei dois duas twee два две",
+            "deux zwei dois duas twee два две",
             "tres trois drei tre três drie три",
             "cuatro quatre vier quattro quatro четыре",
             "cinco cinq fünf cinque vijf пять",
-            "seis sechs sei zes шесть",
+            "seis sechs zes шесть",
             "siete sieben sette sete zeven семь",
-            "ocho huit acht otto oito восемь",
+            "ocho huit acht oito восемь",
             "nueve neun nove negen девять",
-            "diez dix zehn dieci dez tien десять",
+            "diez zehn dieci dez tien десять",
         ),
         start=2,
     )
     for word in names.split()
 }
-"""Two to ten in seven languages, but for words that mean something else as well (`neuf`, `sept`, `due`)."""
+"""Two to ten in seven languages, but for words that mean something else as well or are names (`neuf`, `dos`,
+`Otto`)."""
 _NUMBER_WORDS = frozenset((*_SMALL, *_TENS, *_SCALES, *_ORDINALS))
 
 _ROMAN_AFTER_WORD = re.compile(r"(?<=\w)\s+(X{0,3}(?:IX|IV|V?I{1,3}|V)|X{2,3}|X)(?![\w'’-])")
@@ -65,7 +66,7 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
 _HAN_DIGITS = {**{digit: value for value, digit in enumerate("零一二三四五六七八九")}, "〇": 0, "两": 2, "兩": 2}
 _HAN_NUMBER = re.compile(
     "(?:(?<=第)[零〇一二三四五六七八九十百两兩]+|[零〇一二三四五六七八九十百两兩]+"
-    "(?=[号號楼樓层層階月日年室班组組课課章次期级級番丁箱个個只隻本张張条條瓶杯台辆輛人岁歳点點元米斤盒包]))"
+    "(?=[号號楼樓层層階月日年室班组組课課章次期级級番丁箱个個只隻本张張瓶杯台辆輛岁歳斤盒包]))"
 )
 _TOKEN = re.compile(r"\d+(?:[.,:/\u2044-]\d+)*|[^\W\d_]+")
 _DEGREE_SIGNS = ("°", "º")

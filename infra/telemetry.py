@@ -10,5 +10,10 @@ QUIET = ("httpx", "httpcore", "openai", "instructor", "temporalio", "psycopg")
 def configure_logging(level: int = logging.INFO) -> None:
     """Set the process's logging up, once, from infra.run."""
     logging.basicConfig(level=level, format=FORMAT)
+    quiet_libraries()
+
+
+def quiet_libraries() -> None:
+    """Let only the errors of libraries pass, also where nothing else is logged, as on the command line."""
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.ERROR)

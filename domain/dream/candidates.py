@@ -44,8 +44,8 @@ class Selection(Frozen):
     cached: int
     unreached: int
     """Pairs beyond the cap."""
-    used: tuple[UUID, ...]
-    """Sources all of whose pairs are within the cap: they need not be sources again."""
+    waiting: tuple[UUID, ...]
+    """Anchors with a pair beyond the cap: sources again in a later round, unlike all others."""
 
 
 def pair_cap(mode: Mode, stage: Stage) -> int:
@@ -92,13 +92,12 @@ def select(
     unseen = {key: pair for key, pair in pairs.items() if key not in rejected}
     ranked = sorted(unseen, key=lambda key: (-unseen[key][1].score, key))
     chosen, beyond = sorted(ranked[:cap]), ranked[cap:]
-    waiting = {unseen[key][0].anchor_id for key in beyond}
-    sources = {source.anchor_id for source, _ in pairs.values()}
+    waiting = {anchor for key in beyond for anchor in (unseen[key][0].anchor_id, unseen[key][1].anchor_id)}
     return Selection(
         pairs=tuple(_pair(*unseen[key], key, consolidation, stage, evidence) for key in chosen),
         cached=len(pairs) - len(unseen),
         unreached=len(beyond),
-        used=tuple(sorted(sources - waiting)),
+        waiting=tuple(sorted(waiting)),
     )
 
 

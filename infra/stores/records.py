@@ -46,8 +46,7 @@ ON CONFLICT DO NOTHING
 RECORD_OF_USER = SELECT_RECORD + "WHERE r.id = %s AND r.user_id = %s"
 RECORDS_OF_USER = SELECT_RECORD + "WHERE r.id = ANY(%s) AND r.user_id || '' = %s"
 """`|| ''`, here and below: the ids' index is all that's wanted. A prepared statement's generic plan is made for the
-average
-user and would read every index entry of a large one besides."""
+average user and would read every index entry of a large one besides."""
 RECORDS_OF_CHUNK = SELECT_RECORD + "WHERE r.chunk_id = %s ORDER BY r.kind, r.ordinal"
 POSITION = "SELECT position FROM records WHERE id = %s AND user_id = %s"
 PAGE = """

@@ -17,7 +17,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from rich.table import Table
 
-from domain.dream.guards import SharedFrame, frames_forbid, judged, names_forbid, without_participants
+from domain.dream.guards import frames_forbid, judged, names_forbid, without_participants
 from domain.errors import InvalidInput
 from domain.identity import accepted
 from domain.keys import anchor_key
@@ -152,7 +152,7 @@ async def _dreamt(pair: LabelledPair, judge: Judge) -> bool:
     request = SameRequest(type=pair.type.value, a=_view(pair.a), b=_view(pair.b))
     answer = judged(request, await judge.verdict(pair, request))
     names = ((pair.a.name,), (pair.b.name,))
-    shared = [SharedFrame(predicate="state", texts=(pair.a.context,))] if pair.same_frame else []
+    shared = [(pair.a.context,)] if pair.same_frame else []
     forbidden = names_forbid(*names) or frames_forbid(*names, shared)
     return answer.verdict is Verdict.SAME and forbidden is None
 

@@ -134,8 +134,9 @@ def test_candidates_keep_to_the_rule_and_the_cap(
         assert pair.similarity >= DREAM_SIMILARITY
         assert pair.a.anchor_id < pair.b.anchor_id
         assert {pair.a.name, pair.b.name} != {"Room 14", "Room 15"}
-    every = {source.anchor_id for source, _ in pairs.values()}
-    assert set(chosen.used) < every if chosen.unreached else set(chosen.used) == every
+    told = {pair.key for pair in chosen.pairs} | set(rejected)
+    beyond = [(source.anchor_id, hit.anchor_id) for key, (source, hit) in pairs.items() if key not in told]
+    assert set(chosen.waiting) == {anchor for ends in beyond for anchor in ends}
 
 
 def test_the_caps_are_the_papers() -> None:

@@ -6,10 +6,11 @@ names, legal forms of organizations, one slip of the pen in a long word, or a sh
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from rapidfuzz.distance import DamerauLevenshtein
 
+from domain.dream.guards import alias_stated
 from domain.identity import veto
 from domain.keys import is_cjk, levelled
 from domain.memory import AnchorType
@@ -27,7 +28,6 @@ _WORD = re.compile(r"[^\W_]+(?:[.’'][^\W_]+)*")
 _STROKES = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
 _ASCII = dict.fromkeys(range(128))
 _JOINED_FORM = re.compile("株式会社|有限会社|合同会社|有限公司")
-_STATED = r"{a}\s*(?:\(\s*{b}\s*\)|,?\s+(?:also\s+)?(?:known|called|referred to)\s+as\s+{b}|,\s+or\s+{b}\s+for\s+short)"
 
 
 def renames(request: CanonicalizeRequest) -> tuple[Rename, ...]:
@@ -45,7 +45,7 @@ def is_same(question: EntityQuestion, candidate: Candidate, text: str = "") -> b
     entity = question.entity
     if veto(entity.name, candidate.name) is not None or _contradict(entity.type, candidate.type):
         return False
-    if _stated(entity.name, candidate.name, text):
+    if alias_stated(text, entity.name, candidate.name):
         return True
     pairs = (
         (mine, theirs) for mine in (entity.name, *entity.aliases) for theirs in (candidate.name, *candidate.aliases)
@@ -117,14 +117,3 @@ def _slipped(one: str, other: str) -> bool:
         return False
     swapped = len(one) == len(other) and sorted(one) == sorted(other)
     return DamerauLevenshtein.distance(one, other, score_cutoff=1) == 1 and (len(one) != len(other) or swapped)
-
-
-def _stated(one: str, other: str, text: str) -> bool:
-    """The record says that both are one: "cognitive behavioural therapy (CBT)", "the Duke, also known as …"."""
-    return any(re.search(pattern, text, re.IGNORECASE) for pattern in _statements(one, other))
-
-
-def _statements(one: str, other: str) -> Iterator[str]:
-    if one.strip() and other.strip():
-        for first, second in ((one, other), (other, one)):
-            yield _STATED.format(a=re.escape(first), b=re.escape(second))

@@ -16,6 +16,7 @@ from infra.run.cli.output import INTERRUPTED, emit, out
 from infra.run.cli.reembed import reembed
 from infra.run.cli.search import search
 from infra.run.cli.up import up
+from infra.telemetry import quiet_libraries
 
 app = typer.Typer(
     name="reverie",
@@ -48,6 +49,7 @@ def version(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def main() -> None:
     """Entry point of the `reverie` script."""
+    quiet_libraries()
     try:
         app()
     except SystemExit as end:

@@ -5,7 +5,6 @@ import pytest
 from domain.dream.guards import (
     INVENTED,
     TOGETHER,
-    SharedFrame,
     alias_stated,
     frames_forbid,
     judged,
@@ -51,12 +50,11 @@ def test_every_name_of_both_is_looked_at() -> None:
 
 
 def test_participants_of_one_fact_are_two_unless_it_says_otherwise() -> None:
-    lent = SharedFrame(predicate="lend", texts=("Bob lent Robert a tent.",))
-    named = SharedFrame(predicate="known as", texts=("Robert goes by Bob.",))
-    stated = SharedFrame(predicate="join", texts=("Robert (aka Bob) joined the crew.",))
+    lent, stated = ("Bob lent Robert a tent.",), ("They met in May.", "Robert (aka Bob) joined the crew.")
     assert frames_forbid(["Bob"], ["Robert"], [lent]) == TOGETHER
-    assert frames_forbid(["Bob"], ["Robert"], [named, stated]) is None
-    assert frames_forbid(["Bob"], ["Robert"], [named, lent]) == TOGETHER
+    assert frames_forbid(["Bob"], ["Robert"], [stated]) is None
+    assert frames_forbid(["Bob"], ["Robert"], [stated, lent]) == TOGETHER
+    assert frames_forbid(["Bob"], ["Robert"], [()]) == TOGETHER
     assert frames_forbid(["Bob"], ["Robert"], []) is None
 
 
@@ -87,6 +85,8 @@ def test_canonicalization_keeps_participants_of_one_frame_apart(text: str, left:
         ("cognitive therapy, also known as CT, helps", True),
         ("cognitive therapy, or CT for short", True),
         ("CT, which most people call cognitive therapy, helps", True),
+        ("CT, who often calls cognitive therapy, helps", False),
+        ("CT called cognitive therapy", False),
         ("CT and cognitive therapy", False),
         ("cognitive therapy (with CT scans)", False),
         ("cognitive therapy. (CTX)", False),

@@ -1,0 +1,14 @@
+"""Logging: what libraries say of our data stays out, also where nothing else is logged."""
+
+import logging
+
+import pytest
+
+from infra.telemetry import QUIET, quiet_libraries
+
+
+@pytest.mark.parametrize("name", [*QUIET, "psycopg.pool"])
+def test_only_errors_of_libraries_pass(name: str) -> None:
+    quiet_libraries()
+    assert not logging.getLogger(name).isEnabledFor(logging.WARNING)
+    assert logging.getLogger(name).isEnabledFor(logging.ERROR)
