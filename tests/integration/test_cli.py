@@ -9,10 +9,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -142,16 +144,17 @@ def test_ctrl_c_leaves_the_jobs_at_work_and_the_same_command_finishes(run: Run, 
     path = tmp_path / "talk.jsonl"
     rows = [{"text": f"I planted {n} pear trees in Lyon.", "session_id": f"s{n % 4}"} for n in range(2, 26)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    process = subprocess.Popen(
-        [*REVERIE, "ingest", str(path), "--user", "cut"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "REVERIE_DATA_DIR": str(stack)},
-    )
-    wait_for(lambda: bool(answer(run("jobs", "--user", "cut", "--json"))["jobs"]))
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=PATIENCE_SECONDS)
+    with halted_worker():  # else a quick machine is done before the signal comes
+        process = subprocess.Popen(
+            [*REVERIE, "ingest", str(path), "--user", "cut"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "REVERIE_DATA_DIR": str(stack)},
+        )
+        wait_for(lambda: bool(answer(run("jobs", "--user", "cut", "--json"))["jobs"]))
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130, stderr
     assert stdout == ""
     assert "their jobs go on without this command; see them with `reverie jobs --user cut`" in stderr
@@ -159,6 +162,18 @@ def test_ctrl_c_leaves_the_jobs_at_work_and_the_same_command_finishes(run: Run, 
     assert summary["turns_offered"] == 24
     assert [job["state"] for job in summary["jobs"]] == ["completed"] * 4
     assert sum(job["messages"] for job in answer(run("jobs", "--user", "cut", "--json"))["jobs"]) == 24
+
+
+@contextmanager
+def halted_worker() -> Iterator[None]:
+    """The stack's worker takes no step meanwhile."""
+    children = psutil.Process().children(recursive=True)
+    (worker,) = [child for child in children if "infra.run.worker" in child.cmdline()]
+    worker.suspend()
+    try:
+        yield
+    finally:
+        worker.resume()
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
