@@ -144,7 +144,7 @@ def test_ctrl_c_leaves_the_jobs_at_work_and_the_same_command_finishes(run: Run, 
     path = tmp_path / "talk.jsonl"
     rows = [{"text": f"I planted {n} pear trees in Lyon.", "session_id": f"s{n % 4}"} for n in range(2, 26)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with halted_worker():  # else a quick machine is done before the signal comes
+    with halted_worker(), heeded_interrupts():  # else a quick machine is done before the signal comes
         process = subprocess.Popen(
             [*REVERIE, "ingest", str(path), "--user", "cut"],
             stdout=subprocess.PIPE,
@@ -174,6 +174,16 @@ def halted_worker() -> Iterator[None]:
         yield
     finally:
         worker.resume()
+
+
+@contextmanager
+def heeded_interrupts() -> Iterator[None]:
+    """Processes started meanwhile heed SIGINT, also where this one was told to ignore it, as in a job run behind."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
