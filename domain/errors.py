@@ -43,6 +43,18 @@ class RequestConflict(ReverieError):
     type = "request_conflict"
 
 
+class MergeConflict(ReverieError):
+    """A merge can't be made or taken back as the graph stands; the message says what is in the way."""
+
+    type = "merge_conflict"
+
+
+class ConsolidationEnded(ReverieError):
+    """The consolidation was ended (cancelled, or out of time) before this step of it: nothing was changed."""
+
+    type = "consolidation_ended"
+
+
 class ConfigurationError(ReverieError):
     """The installation is not fit to run; the message says what to change."""
 

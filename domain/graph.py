@@ -1,10 +1,11 @@
 """What is written to and read from the hypergraph (paper Eq. 3-8; design 3.1, 3.3, 4)."""
 
+from enum import StrEnum
 from uuid import UUID
 
 from pydantic import AwareDatetime
 
-from domain.memory import AnchorType, Frozen, Literal, MemoryKind, Status, TimeSpan
+from domain.memory import Anchor, AnchorType, Frozen, Literal, MemoryKind, Status, TimeSpan
 
 Vector = list[float]
 """An embedding of unit length; its length is the embedder's dimension."""
@@ -115,3 +116,57 @@ class GraphCounts(Frozen):
     anchors: int
     frames: int
     arms: int
+
+
+class Neighbourhood(Frozen):
+    """An anchor with the nearest entries of the name index (paper Eq. 13)."""
+
+    anchor: Anchor
+    """Without its record ids."""
+    semantic: bool
+    """Whether a semantic record mentions it."""
+    nearest: tuple[AnchorHit, ...]
+    """Of the nearest entries those that are similar enough and mentioned by a semantic record; never the anchor
+    itself."""
+
+
+class Joined(Frozen):
+    """One merge to apply: what `absorbed` holds goes to `representative`."""
+
+    id: UUID
+    """`dream.rounds.merge_id`."""
+    absorbed: UUID
+    representative: UUID
+
+
+class MergeState(StrEnum):
+    """Of an entry of the merge log."""
+
+    APPLIED = "applied"
+    UNDONE = "undone"
+    LOST = "lost"
+    """The graph was lost since, and was made again from the evidence without it."""
+
+
+class Merge(Frozen):
+    """An entry of the merge log."""
+
+    id: UUID
+    consolidation_id: UUID
+    absorbed: UUID
+    absorbed_name: str
+    representative: UUID
+    representative_name: str
+    type: AnchorType
+    state: MergeState
+    merged_at: AwareDatetime
+    undone_by: UUID | None = None
+    """The consolidation that took it back."""
+
+
+class Unmerged(Frozen):
+    """What taking a merge back left."""
+
+    merge: Merge
+    kept: int
+    """Mentions of the representative written since the merge: they stay with it, whichever name they used."""

@@ -1,5 +1,6 @@
 """Jobs: the life of one accepted input, as its owner sees it."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -54,6 +55,8 @@ class Job(Frozen):
     """With `failed`: the step that gave up."""
     attempt: int = 1
     """1, and one more for every retry asked for."""
+    batch_id: UUID | None = None
+    """The batch it is fed with."""
     sanitized: bool = False
     """True if characters that can't be stored were replaced in the input."""
     accepted_at: AwareDatetime
@@ -70,6 +73,24 @@ class Acceptance(Frozen):
 
     job: Job
     created: bool
+
+
+class Batch(Frozen):
+    """Inputs fed to the memory a window at a time, with rounds of AutoDream between their chunks."""
+
+    id: UUID
+    user_id: str
+    jobs: int = 0
+    started: int = 0
+    """Jobs that are no longer only accepted."""
+    ended: int = 0
+    chunks: int = 0
+    """Chunks that are in the graph."""
+
+
+def batch_id(user_id: str, request_ids: Iterable[str]) -> UUID:
+    """The id of a batch: the same for the same inputs, so that a repeated command is one batch."""
+    return uuid5(NAMESPACE, "\n".join(("batch", user_id, *request_ids)))
 
 
 def job_id(user_id: str, request_id: str) -> UUID:

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from domain.dream.rounds import Mode, Stage
 from domain.memory import Frozen, MemoryKind
 
 
@@ -84,6 +85,113 @@ class JobOutcome(Frozen):
     index_failed: int = 0
 
 
+class ConsolidationRef(Frozen):
+    """A consolidation of a user, and what its workflow has to do."""
+
+    user_id: str
+    consolidation_id: UUID
+    mode: Mode = Mode.INTERMEDIATE
+    dry_run: bool = False
+    review: bool = False
+    applying: bool = False
+    """Only the merges that its review has approved."""
+    timeout_seconds: int = 3600
+
+
+class DreamRequest(Frozen):
+    """Input of the workflow of a consolidation."""
+
+    consolidation: ConsolidationRef
+    prefix: str
+
+
+class StageTask(Frozen):
+    """One step over one stage of a round."""
+
+    consolidation: ConsolidationRef
+    stage: Stage
+
+
+class Formed(Frozen):
+    """The pairs of a stage; the counts go into the receipt."""
+
+    pairs: tuple[UUID, ...] = ()
+    cached: int = 0
+    unreached: int = 0
+
+
+class PairsTask(Frozen):
+    """The verification of a few pairs of a stage."""
+
+    consolidation: ConsolidationRef
+    pairs: tuple[UUID, ...]
+
+
+class Tally(Frozen):
+    """What a round counts on its way; `+` adds."""
+
+    frontier: int = 0
+    cached: int = 0
+    unreached: int = 0
+    undone: int = 0
+    kept: int = 0
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(**{name: getattr(self, name) + getattr(other, name) for name in Tally.model_fields})
+
+
+class DreamEnd(Frozen):
+    """How a consolidation ends; `step` and `reason` where it fails."""
+
+    consolidation: ConsolidationRef
+    tally: Tally = Tally()
+    step: str = ""
+    reason: str = ""
+    cancelled: bool = False
+
+
+class DreamOutcome(Frozen):
+    """Result of the workflow of a consolidation."""
+
+    state: str
+    merged: int = 0
+    pending: int = 0
+
+
+class PairDecision(Frozen):
+    """A person's decision on a pair under review."""
+
+    user_id: str
+    consolidation_id: UUID
+    pair_id: UUID
+    approve: bool
+    canonical: UUID | None = None
+    """With approval: the end whose name stays, where it is not the one proposed."""
+    actor: str = ""
+
+
+class ReviewRequest(Frozen):
+    """Input of the workflow that waits for a person's decisions."""
+
+    consolidation: ConsolidationRef
+    prefix: str
+
+
+class BatchRequest(Frozen):
+    """Input of the workflow that feeds a batch."""
+
+    user_id: str
+    batch_id: UUID
+    prefix: str
+
+
+class BatchStep(Frozen):
+    """How far a batch is."""
+
+    jobs: int = 0
+    ended: int = 0
+
+
 class UserQueueRequest(Frozen):
     """Input of the per-user queue workflow."""
 
@@ -98,6 +206,10 @@ class QueueHead(Frozen):
     ready: bool = False
     """True once its drafts are extracted; until then later inputs wait for it."""
     chunks: int = 0
+    batch_id: UUID | None = None
+    """The batch the input is fed with: rounds of AutoDream go between its chunks."""
+    consolidation: ConsolidationRef | None = None
+    """Instead of a job: the consolidation whose turn it is."""
 
 
 class IndexRequest(Frozen):
@@ -107,3 +219,5 @@ class IndexRequest(Frozen):
     prefix: str
     chunks: int
     next_chunk: int = 0
+    batch_id: UUID | None = None
+    """A round of AutoDream follows every five chunks of this batch."""

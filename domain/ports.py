@@ -6,10 +6,31 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from domain.graph import AnchorHit, GraphCounts, GraphWrite, GraphWritten, Vector
-from domain.jobs import Acceptance, Job, JobState
+from domain.dream.rounds import (
+    Consolidation,
+    ConsolidationState,
+    NewConsolidation,
+    Pair,
+    PairState,
+    Receipt,
+    Requested,
+    Stage,
+)
+from domain.graph import (
+    AnchorHit,
+    AnchorWrite,
+    GraphCounts,
+    GraphWrite,
+    GraphWritten,
+    Joined,
+    Merge,
+    Neighbourhood,
+    Unmerged,
+    Vector,
+)
+from domain.jobs import Acceptance, Batch, Job, JobState
 from domain.memory import Anchor, Chunk, Extraction, Frame, IndexStatus, MemoryKind, Message, NewInput, Record
-from domain.messages import QueueHead
+from domain.messages import PairDecision, QueueHead
 from domain.model_calls import (
     CanonicalizeAnswer,
     CanonicalizeRequest,
@@ -68,12 +89,11 @@ class MemoryModel(Protocol):
 class JobStore(Protocol):
     """Inputs, jobs and chunks. All methods raise StoreUnavailable when the database can't be reached."""
 
-    async def accept(self, new: NewInput, *, body_hash: str, now: datetime) -> Acceptance:
+    async def accept(self, new: NewInput, *, body_hash: str, now: datetime, batch_id: UUID | None = None) -> Acceptance:
         """Store an input with its job in one transaction, in the user's arrival order.
 
         The same request id with the same hash gives the job that exists; with another hash raises RequestConflict. Of
-        the
-        messages, those whose id the user's session holds already (from another input) are not stored again.
+        the messages, those whose id the user's session holds already (from another input) are not stored again.
         """
 
     async def job(self, user_id: str, job_id: UUID) -> Job:
@@ -119,6 +139,18 @@ class JobStore(Protocol):
 
     async def open_jobs(self, *, before: datetime, limit: int = 1000) -> tuple[Job, ...]:
         """Jobs of all users that are not terminal and were accepted (or reopened) before a time, oldest first."""
+
+    async def batch(self, user_id: str, batch_id: UUID) -> Batch:
+        """How far a batch is; one without an input is empty."""
+
+    async def next_jobs(self, batch_id: UUID, *, window: int) -> tuple[Job, ...]:
+        """The inputs of a batch to start now, in order, so that at most `window` of it are under way."""
+
+    async def note_chunk(self, batch_id: UUID, chunk_id: UUID) -> int:
+        """Number a chunk of a batch that is in the graph, from 1; numbered before: the same number."""
+
+    async def noted_chunks(self, batch_id: UUID, *, after: int, up_to: int) -> tuple[UUID, ...]:
+        """The chunks with numbers in `(after, up_to]`, in order."""
 
 
 class RecordStore(Protocol):
@@ -277,6 +309,148 @@ class GraphStore(Protocol):
     async def checksum(self, user_id: str | None = None) -> str:
         """Digest of anchors, aliases, frames, arms, citations and vectors by their own ids, not by the database's."""
 
+    async def mentioned(self, user_id: str, record_ids: Sequence[UUID], *, limit: int) -> tuple[UUID, ...]:
+        """The anchors that any of the records mentions, by id."""
+
+    async def frontier(self, user_id: str, *, limit: int) -> tuple[UUID, ...]:
+        """Anchors with semantic news (a record written since a round last took them), longest waiting first."""
+
+    async def leave_frontier(self, user_id: str, anchor_ids: Sequence[UUID]) -> None:
+        """Note that a round has taken these anchors."""
+
+    async def users_with_frontier(self, *, after: str = "", limit: int) -> tuple[str, ...]:
+        """Users with anchors on the frontier, in the order of their ids, from just after one."""
+
+    async def index_names(self, user_id: str) -> bool:
+        """Give a user with very many anchors a name index of their own, so that `neighbourhoods` costs no more than for
+        others; False if there is one, or no need for one. May take minutes."""
+
+    async def neighbourhoods(
+        self, user_id: str, anchor_ids: Sequence[UUID], *, limit: int, floor: float
+    ) -> tuple[Neighbourhood, ...]:
+        """For each anchor that exists the `limit` nearest entries of the name index, the anchor itself among them, of
+        which those stay that the Neighbourhood describes; in the order asked."""
+
+    async def rows_of_pairs(
+        self, user_id: str, pairs: Sequence[tuple[UUID, UUID]], *, limit: int
+    ) -> tuple[tuple[tuple[UUID, ...], tuple[UUID, ...]], ...]:
+        """For each pair the records to read of either anchor, at most `limit` each: first those that mention both, then
+        semantic ones, ties by id. Of a hub only the first few hundred rows by id are considered."""
+
+    async def shared_frames(
+        self, user_id: str, pairs: Sequence[tuple[UUID, UUID]], *, limit: int
+    ) -> tuple[tuple[tuple[UUID, ...], ...], ...]:
+        """For each pair the frames in which both take part, at most `limit` in frame-id order: the records each
+        cites."""
+
+    async def merge(
+        self, user_id: str, joins: Sequence[Joined], *, consolidation: UUID, now: datetime
+    ) -> tuple[Merge, ...]:
+        """Merge anchors in one transaction under the user's lock, in the order given, with what undoing needs in the
+        log (paper 2.5). A join whose id is in the log is left out, so applying the same again changes nothing; so is
+        one of whose anchors one is gone. Raises ConsolidationEnded if the consolidation is no longer running."""
+
+    async def unmerge(self, user_id: str, merge: UUID, *, consolidation: UUID, now: datetime) -> Unmerged:
+        """Take a merge back in one transaction: the absorbed anchor gets back all it had; what was written since stays.
+        Taken back before: changes nothing. Raises NotFound; MergeConflict, naming it, while a later merge of the
+        representative stands in the way; ConsolidationEnded as above."""
+
+    async def detach(
+        self,
+        user_id: str,
+        anchor: UUID,
+        *,
+        write: AnchorWrite,
+        record_ids: Sequence[UUID],
+        consolidation: UUID,
+        now: datetime,
+    ) -> None:
+        """Make an anchor of an alias: it takes the key from `anchor`, and of the records those given with the arms of
+        the frames that cite only such. Applied before: changes nothing."""
+
+    async def merges(
+        self,
+        user_id: str,
+        *,
+        consolidation: UUID | None = None,
+        anchor: UUID | None = None,
+        after: UUID | None = None,
+        limit: int = 50,
+    ) -> tuple[Merge, ...]:
+        """The merge log, in the order of ids: of a consolidation, or of the merges into or of an anchor."""
+
+
+class ConsolidationStore(Protocol):
+    """What was asked of AutoDream and what came of it; pairs, negative cache and receipts. All methods raise
+    StoreUnavailable when the database can't be reached."""
+
+    async def request(self, new: NewConsolidation, *, now: datetime) -> Requested:
+        """Store a request at the end of the user's order. The same request id again gives the consolidation that
+        exists; with anything else asked for raises RequestConflict."""
+
+    async def consolidation(self, user_id: str, consolidation_id: UUID) -> Consolidation:
+        """Raises NotFound, also for another user's."""
+
+    async def consolidations(
+        self, user_id: str, *, before: int | None = None, limit: int = 50
+    ) -> tuple[Consolidation, ...]:
+        """Newest first; `before` is a sequence number (exclusive)."""
+
+    async def waiting_users(self, *, before: datetime, limit: int = 1000) -> tuple[str, ...]:
+        """Users with consolidations that were accepted before a time and have not ended."""
+
+    async def begin(self, consolidation_id: UUID, *, now: datetime) -> Consolidation:
+        """Make it `running` and note the digest of the user's records; begun before: changes nothing."""
+
+    async def save_sources(self, consolidation_id: UUID, stage: Stage, anchor_ids: Sequence[UUID]) -> None: ...
+
+    async def sources(self, consolidation_id: UUID, stage: Stage) -> tuple[UUID, ...]:
+        """In id order."""
+
+    async def save_pairs(
+        self, consolidation_id: UUID, stage: Stage, pairs: Sequence[Pair], *, waiting: Sequence[UUID]
+    ) -> None:
+        """Keep pairs that are not there yet, and which sources have to wait for a later round."""
+
+    async def pairs(
+        self,
+        consolidation_id: UUID,
+        *,
+        stage: Stage | None = None,
+        states: Sequence[PairState] = (),
+        after: UUID | None = None,
+        limit: int | None = None,
+    ) -> tuple[Pair, ...]:
+        """In the order of their ids, which is that of nothing; all states if none is given."""
+
+    async def settle(self, pairs: Sequence[Pair]) -> None:
+        """Store what has become of pairs: state, verdict, canonical, reason and who decided."""
+
+    async def used_sources(self, consolidation_id: UUID) -> tuple[UUID, ...]:
+        """Sources of its stages none of whose pairs has to wait for a later round."""
+
+    async def rejected(self, user_id: str, keys: Sequence[str]) -> frozenset[str]:
+        """Those of the pair keys that the negative cache holds."""
+
+    async def reject(self, user_id: str, keys: Sequence[str], *, now: datetime) -> None:
+        """Remember pairs as explicitly different."""
+
+    async def end(
+        self,
+        consolidation_id: UUID,
+        state: ConsolidationState,
+        *,
+        receipt: Receipt,
+        now: datetime,
+        step: str = "",
+        reason: str = "",
+    ) -> Consolidation:
+        """End it, or send it to `review`. What the store knows itself (pairs by state, model calls, time, evidence) it
+        adds to the receipt. Ended before: changes nothing."""
+
+    async def apply_review(self, consolidation_id: UUID, *, now: datetime) -> None:
+        """Give a reviewed consolidation a new turn at the graph, for the merges that were approved."""
+
 
 class WorkflowStarter(Protocol):
     """Starts and looks after workflows. Raises Unavailable when the workflow server can't be reached."""
@@ -291,3 +465,16 @@ class WorkflowStarter(Protocol):
 
     async def wake_queue(self, user_id: str) -> None:
         """Tell the user's queue, starting it if need be, that there may be something to do."""
+
+    async def cancel_consolidation(self, consolidation: Consolidation) -> bool:
+        """Ask its workflow to end; False if none runs."""
+
+    async def start_review(self, consolidation: Consolidation) -> None:
+        """Start the workflow that waits for a person's decisions; it runs already: does nothing."""
+
+    async def decide(self, consolidation: Consolidation, decision: PairDecision) -> None:
+        """Hand a person's decision to the review's workflow, started again if it has closed; returns once it is
+        stored. Raises what storing it raised."""
+
+    async def start_batch(self, batch: Batch) -> None:
+        """Start the workflow that feeds a batch's inputs to the memory; it runs, or has completed: does nothing."""

@@ -25,7 +25,7 @@ from sqlalchemy import (
     Uuid,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
+from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB, TSVECTOR
 from sqlmodel import Field, SQLModel
 
 
@@ -43,6 +43,22 @@ def _moment(*, nullable: bool = False) -> Any:
 
 def _number() -> Any:
     return Field(sa_column=Column(Integer, nullable=False))
+
+
+def _reference(*references: str, nullable: bool = False) -> Any:
+    return Field(sa_column=Column(Uuid, *map(ForeignKey, references), nullable=nullable))
+
+
+def _ids() -> Any:
+    return Field(sa_column=Column(ARRAY(Uuid), nullable=False))
+
+
+def _long(*, identity: bool = False) -> Any:
+    return Field(sa_column=Column(BigInteger, *([Identity(always=True)] if identity else []), nullable=False))
+
+
+def _real() -> Any:
+    return Field(sa_column=Column(DOUBLE_PRECISION, nullable=False))
 
 
 def _json() -> Any:
@@ -85,6 +101,7 @@ class Jobs(Table, table=True):
             "sequence",
             postgresql_where=text("state IN ('accepted', 'running', 'extracted')"),
         ),
+        Index("jobs_batch", "batch_id", "sequence", postgresql_where=text("batch_id IS NOT NULL")),
     )
     id: UUID = _key()
     user_id: str = _text()
@@ -106,6 +123,7 @@ class Jobs(Table, table=True):
     accepted_at: datetime = _moment()
     waiting_since: datetime = _moment()
     finished_at: datetime | None = _moment(nullable=True)
+    batch_id: UUID | None = _reference(nullable=True)
 
 
 class Messages(Table, table=True):
@@ -302,3 +320,173 @@ class FrameCitations(Table, table=True):
     user_id: str = _text(primary_key=True)
     record_id: UUID = _key()
     frame_id: str = _text(primary_key=True)
+
+
+class BatchChunks(Table, table=True):
+    """The chunks of a batch that are in the graph, numbered from 1."""
+
+    __tablename__ = "batch_chunks"
+    __table_args__ = (Index("batch_chunks_chunk", "batch_id", "chunk_id", unique=True),)
+    batch_id: UUID = _key()
+    ordinal: int = Field(sa_column=Column(Integer, primary_key=True))
+    chunk_id: UUID = _reference()
+
+
+class Consolidations(Table, table=True):
+    """One row a request to AutoDream; `evidence_position` is the last record's when it began."""
+
+    __tablename__ = "consolidations"
+    __table_args__ = (
+        Index("consolidations_request", "user_id", "request_id", unique=True),
+        Index("consolidations_sequence", "user_id", "sequence", unique=True),
+        Index("consolidations_open", "user_id", "sequence", postgresql_where=text("state IN ('accepted', 'running')")),
+    )
+    id: UUID = _key()
+    user_id: str = _text()
+    request_id: str = _text()
+    sequence: int = _number()
+    mode: str = _text()
+    dry_run: bool
+    review: bool
+    chunk_ids: list[UUID] = _ids()
+    since: datetime | None = _moment(nullable=True)
+    target: UUID | None = _reference(nullable=True)
+    absorbed: UUID | None = _reference(nullable=True)
+    name: str = _text()
+    force: bool
+    actor: str = _text()
+    timeout_seconds: int = _number()
+    after_job: int = _number()
+    state: str = _text()
+    applying: bool
+    step: str = _text()
+    reason: str = _text()
+    receipt: dict[str, Any] = _json()
+    evidence_position: int = _long()
+    accepted_at: datetime = _moment()
+    started_at: datetime | None = _moment(nullable=True)
+    finished_at: datetime | None = _moment(nullable=True)
+
+
+class DreamSources(Table, table=True):
+    """The anchors that a stage takes as sources; `waiting` ones have a pair that a later round must form again."""
+
+    __tablename__ = "dream_sources"
+    consolidation_id: UUID = _key("consolidations.id")
+    stage: str = _text(primary_key=True)
+    anchor_id: UUID = _key()
+    waiting: bool
+
+
+class DreamPairs(Table, table=True):
+    """The pairs of a consolidation, with the records their verification reads and what became of them."""
+
+    __tablename__ = "dream_pairs"
+    __table_args__ = (Index("dream_pairs_page", "consolidation_id", "id"),)
+    id: UUID = _key()
+    consolidation_id: UUID = _reference("consolidations.id")
+    stage: str = _text()
+    key: str = _text()
+    type: str = _text()
+    a_id: UUID = _reference()
+    a_name: str = _text()
+    a_records: list[UUID] = _ids()
+    b_id: UUID = _reference()
+    b_name: str = _text()
+    b_records: list[UUID] = _ids()
+    similarity: float = _real()
+    state: str = _text()
+    verdict: str | None = Field(sa_column=Column(Text, nullable=True))
+    canonical: UUID | None = _reference(nullable=True)
+    reason: str = _text()
+    decided_by: str = _text()
+
+
+class DreamRejections(Table, table=True):
+    """The negative cache: pairs told to be different."""
+
+    __tablename__ = "dream_rejections"
+    user_id: str = _text(primary_key=True)
+    key: str = _text(primary_key=True)
+    rejected_at: datetime = _moment()
+
+
+class DreamFrontier(Table, table=True):
+    """Anchors with semantic records that no round has taken as a source since; `position` is the order of waiting."""
+
+    __tablename__ = "dream_frontier"
+    __table_args__ = (Index("dream_frontier_order", "user_id", "position"),)
+    user_id: str = _text(primary_key=True)
+    anchor_id: UUID = _key()
+    position: int = _long(identity=True)
+
+
+class Merges(Table, table=True):
+    """The merge log: each merge with the absorbed anchor as it was."""
+
+    __tablename__ = "merges"
+    __table_args__ = (
+        Index("merges_consolidation", "consolidation_id", "id"),
+        Index("merges_representative", "user_id", "representative"),
+        Index("merges_absorbed", "user_id", "absorbed"),
+    )
+    id: UUID = _key()
+    user_id: str = _text()
+    sequence: int = _long(identity=True)
+    consolidation_id: UUID = _reference("consolidations.id")
+    absorbed: UUID = _reference()
+    absorbed_name: str = _text()
+    representative: UUID = _reference()
+    representative_name: str = _text()
+    type: str = _text()
+    graph_id: str = _text()
+    properties: str = _text()
+    model: str = _text()
+    vector: Any = _vector()
+    names_added: list[str] = Field(sa_column=Column(ARRAY(Text), nullable=False))
+    score_before: float = _real()
+    evidence_position: int = _long()
+    state: str = _text()
+    merged_at: datetime = _moment()
+    undone_by: UUID | None = _reference(nullable=True)
+
+
+class MergeArms(Table, table=True):
+    """The arms that a merge moved; a collided one was dropped, for the representative had the role already."""
+
+    __tablename__ = "merge_arms"
+    merge_id: UUID = _key("merges.id")
+    frame_id: str = _text(primary_key=True)
+    role: str = _text(primary_key=True)
+    arm_id: str = _text()
+    frame_graph_id: str = _text()
+    properties: str = _text()
+    collided: bool
+
+
+class MergeRecords(Table, table=True):
+    """The mentions that a merge moved; a collided one was dropped, for the record mentions the representative too."""
+
+    __tablename__ = "merge_records"
+    merge_id: UUID = _key("merges.id")
+    record_id: UUID = _key()
+    kind: str = _text()
+    collided: bool
+
+
+class MergeAliases(Table, table=True):
+    """The keys that a merge moved."""
+
+    __tablename__ = "merge_aliases"
+    merge_id: UUID = _key("merges.id")
+    key: str = _text(primary_key=True)
+
+
+class EvidenceDigests(Table, table=True):
+    """How many records a user has, and a digest of them that triggers keep (migration 0003): XOR of two hashes each."""
+
+    __tablename__ = "evidence_digests"
+    user_id: str = _text(primary_key=True)
+    records: int = _long()
+    first: int = _long()
+    second: int = _long()

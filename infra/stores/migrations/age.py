@@ -32,6 +32,11 @@ BEGIN
         -- a retry of their jobs indexes them again
         UPDATE public.records SET index_status = 'failed', index_step = 'upsert', index_reason = 'graph_lost'
         WHERE index_status = 'indexed';
+        -- so will rounds merge again, on verdicts that are kept; not there yet when the graph is first made
+        IF to_regclass('public.merges') IS NOT NULL THEN
+            TRUNCATE public.dream_frontier;
+            UPDATE public.merges SET state = 'lost' WHERE state = 'applied';
+        END IF;
     END IF;
     -- pg_dump keeps the number that the old schema had, and Cypher looks the labels up by it
     schema_oid := 'memory'::regnamespace::oid;
