@@ -5,9 +5,9 @@ from hashlib import sha256
 from uuid import UUID
 
 from domain.dream.rounds import Mode, Pair, PairEnd, Stage, pair_id
-from domain.graph import AnchorHit
+from domain.graph import AnchorHit, Neighbourhood
 from domain.identity import veto
-from domain.memory import AnchorType, Frozen
+from domain.memory import Anchor, AnchorType, Frozen
 
 SAFE_TYPES = frozenset(
     {AnchorType.PERSON, AnchorType.ORGANIZATION, AnchorType.LOCATION, AnchorType.OBJECT, AnchorType.CONCEPT}
@@ -25,15 +25,12 @@ REPAIR_PAIRS = 60
 """Pairs the repair round verifies at most (paper A.5)."""
 EVIDENCE_ROWS = 3
 """Records of each anchor that a verification reads (ours)."""
-
-
-class Source(Frozen):
-    """An eligible anchor of the frontier with its nearest names."""
-
-    anchor_id: UUID
-    name: str
-    type: AnchorType
-    neighbours: tuple[AnchorHit, ...]
+SOURCES = 2_000
+"""Sources a stage takes at most (ours); the rest of a longer frontier waits for the next round."""
+SHARED_FRAMES = 8
+"""Frames of a pair that the guard on participants reads (ours)."""
+BATCH_CHUNKS = 5
+"""Chunks of a batch between two rounds (paper 2.5, A.5)."""
 
 
 class Selection(Frozen):
@@ -65,55 +62,61 @@ def pair_key(a: str, b: str, kind: AnchorType) -> str:
     return sha256("".join(f"{len(part)}:{part}\n" for part in parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def formed(sources: Iterable[Source], eligible: Collection[UUID]) -> dict[str, tuple[Source, AnchorHit]]:
-    """Candidate pairs by key: same type, both ends eligible, similar enough, not the anchor itself (Eq. 13), and not
+def formed(neighbourhoods: Iterable[Neighbourhood]) -> dict[str, tuple[Anchor, AnchorHit]]:
+    """Candidate pairs by key: same safe type, both backed by semantic records, similar enough (Eq. 13), and not
     forbidden by the guard, which no verdict could overrule."""
-    found: dict[str, tuple[Source, AnchorHit]] = {}
-    for source in sources:
-        for hit in source.neighbours:
-            if hit.anchor_id != source.anchor_id and hit.anchor_id in eligible and _comparable(source, hit):
-                found.setdefault(pair_key(source.name, hit.name, source.type), (source, hit))
+    found: dict[str, tuple[Anchor, AnchorHit]] = {}
+    for place in neighbourhoods:
+        for hit in place.nearest if place.semantic else ():
+            if hit.anchor_id != place.anchor.id and _comparable(place.anchor, hit):
+                found.setdefault(pair_key(place.anchor.name, hit.name, hit.type), (place.anchor, hit))
     return found
 
 
 def select(
-    pairs: Mapping[str, tuple[Source, AnchorHit]],
+    pairs: Mapping[str, tuple[Anchor, AnchorHit]],
     *,
     consolidation: UUID,
     stage: Stage,
     rejected: Collection[str],
     cap: int,
-    evidence: Mapping[UUID, Sequence[UUID]],
 ) -> Selection:
     """The unseen pairs, the most similar first, up to the cap; in the order of their keys.
 
-    `rejected` is the negative cache; `evidence` holds the rows to show of each anchor.
+    `rejected` is the negative cache.
     """
     unseen = {key: pair for key, pair in pairs.items() if key not in rejected}
     ranked = sorted(unseen, key=lambda key: (-unseen[key][1].score, key))
     chosen, beyond = sorted(ranked[:cap]), ranked[cap:]
-    waiting = {anchor for key in beyond for anchor in (unseen[key][0].anchor_id, unseen[key][1].anchor_id)}
+    waiting = {end for key in beyond for end in (unseen[key][0].id, unseen[key][1].anchor_id)}
     return Selection(
-        pairs=tuple(_pair(*unseen[key], key, consolidation, stage, evidence) for key in chosen),
+        pairs=tuple(_pair(*unseen[key], key=key, consolidation=consolidation, stage=stage) for key in chosen),
         cached=len(pairs) - len(unseen),
         unreached=len(beyond),
         waiting=tuple(sorted(waiting)),
     )
 
 
-def _comparable(source: Source, hit: AnchorHit) -> bool:
-    alike = hit.type == source.type and source.type in SAFE_TYPES and hit.score >= DREAM_SIMILARITY
-    return alike and veto(source.name, hit.name) is None
+def with_rows(pairs: Iterable[Pair], rows: Iterable[tuple[Sequence[UUID], Sequence[UUID]]]) -> tuple[Pair, ...]:
+    """The pairs with the records to read of either end. Raises ValueError if their numbers differ."""
+    return tuple(
+        pair.model_copy(
+            update={
+                "a": pair.a.model_copy(update={"record_ids": tuple(of_a)[:EVIDENCE_ROWS]}),
+                "b": pair.b.model_copy(update={"record_ids": tuple(of_b)[:EVIDENCE_ROWS]}),
+            }
+        )
+        for pair, (of_a, of_b) in zip(pairs, rows, strict=True)
+    )
 
 
-def _pair(
-    source: Source, hit: AnchorHit, key: str, consolidation: UUID, stage: Stage, evidence: Mapping[UUID, Sequence[UUID]]
-) -> Pair:
-    ends = (
-        PairEnd(anchor_id=anchor, name=name, record_ids=tuple(evidence.get(anchor, ()))[:EVIDENCE_ROWS])
-        for anchor, name in sorted(((source.anchor_id, source.name), (hit.anchor_id, hit.name)))
-    )
-    a, b = ends
-    return Pair(
-        id=pair_id(consolidation, stage, key), key=key, stage=stage, type=source.type, a=a, b=b, similarity=hit.score
-    )
+def _comparable(anchor: Anchor, hit: AnchorHit) -> bool:
+    alike = hit.type == anchor.type and anchor.type in SAFE_TYPES and hit.score >= DREAM_SIMILARITY
+    return alike and veto(anchor.name, hit.name) is None
+
+
+def _pair(anchor: Anchor, hit: AnchorHit, *, key: str, consolidation: UUID, stage: Stage) -> Pair:
+    ends = sorted(((anchor.id, anchor.name), (hit.anchor_id, hit.name)))
+    a, b = (PairEnd(anchor_id=end, name=name) for end, name in ends)
+    identity = pair_id(consolidation, stage, key)
+    return Pair(id=identity, key=key, stage=stage, type=anchor.type, a=a, b=b, similarity=hit.score)

@@ -6,11 +6,12 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.dream.candidates import DREAM_SIMILARITY, SAFE_TYPES, Source, formed, pair_cap, pair_key, select
+from domain.dream.candidates import DREAM_SIMILARITY, SAFE_TYPES, formed, pair_cap, pair_key, select
 from domain.dream.merging import Grouping, Holdings, SamePair, grouped, united
 from domain.dream.rounds import Mode, Stage
-from domain.graph import AnchorHit
-from domain.memory import AnchorType
+from domain.graph import AnchorHit, Neighbourhood
+from domain.keys import anchor_key
+from domain.memory import Anchor, AnchorType
 
 ROUND = UUID(int=9)
 IDS = st.integers(1, 12).map(lambda number: UUID(int=number))
@@ -99,7 +100,7 @@ NAMES = ("Acme", "Acme Ltd", "Room 14", "Room 15", "steel bottle", "stainless bo
 
 
 @st.composite
-def sources(draw: st.DrawFn) -> list[Source]:
+def neighbourhoods(draw: st.DrawFn) -> list[Neighbourhood]:
     """Anchors with some of the others as their nearest names."""
     types = draw(st.lists(st.sampled_from(AnchorType), min_size=len(NAMES), max_size=len(NAMES)))
 
@@ -107,24 +108,22 @@ def sources(draw: st.DrawFn) -> list[Source]:
         return AnchorHit(anchor_id=UUID(int=place + 1), name=NAMES[place], type=types[place], score=draw(SIMILARITIES))
 
     return [
-        Source(
-            anchor_id=UUID(int=place + 1),
-            name=name,
-            type=types[place],
-            neighbours=tuple(hit(other) for other in draw(st.lists(st.integers(0, len(NAMES) - 1), max_size=4))),
+        Neighbourhood(
+            anchor=Anchor(id=UUID(int=place + 1), user_id="u", name=name, key=anchor_key(name), type=types[place]),
+            semantic=draw(st.booleans()),
+            nearest=tuple(hit(other) for other in draw(st.lists(st.integers(0, len(NAMES) - 1), max_size=4))),
         )
         for place, name in enumerate(NAMES)
     ]
 
 
-@given(sources(), st.frozensets(IDS), st.integers(0, 6), st.integers(0, 3))
-def test_candidates_keep_to_the_rule_and_the_cap(
-    given_sources: list[Source], eligible: frozenset[UUID], cap: int, remembered: int
-) -> None:
+@given(neighbourhoods(), st.integers(0, 6), st.integers(0, 3))
+def test_candidates_keep_to_the_rule_and_the_cap(places: list[Neighbourhood], cap: int, remembered: int) -> None:
     """Eq. 13, the cap, the negative cache; a source whose pair had no room waits for a later round."""
-    pairs = formed(given_sources, eligible)
+    pairs = formed(places)
+    semantic = {place.anchor.id for place in places if place.semantic}
     rejected = sorted(pairs)[:remembered]
-    chosen = select(pairs, consolidation=ROUND, stage=Stage.MAIN, rejected=rejected, cap=cap, evidence={})
+    chosen = select(pairs, consolidation=ROUND, stage=Stage.MAIN, rejected=rejected, cap=cap)
     assert len(chosen.pairs) <= cap
     assert len(chosen.pairs) + chosen.unreached + chosen.cached == len(pairs)
     assert [pair.key for pair in chosen.pairs] == sorted(pair.key for pair in chosen.pairs)
@@ -134,8 +133,9 @@ def test_candidates_keep_to_the_rule_and_the_cap(
         assert pair.similarity >= DREAM_SIMILARITY
         assert pair.a.anchor_id < pair.b.anchor_id
         assert {pair.a.name, pair.b.name} != {"Room 14", "Room 15"}
+        assert semantic & {pair.a.anchor_id, pair.b.anchor_id}
     told = {pair.key for pair in chosen.pairs} | set(rejected)
-    beyond = [(source.anchor_id, hit.anchor_id) for key, (source, hit) in pairs.items() if key not in told]
+    beyond = [(anchor.id, hit.anchor_id) for key, (anchor, hit) in pairs.items() if key not in told]
     assert set(chosen.waiting) == {anchor for ends in beyond for anchor in ends}
 
 
