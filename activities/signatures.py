@@ -6,15 +6,28 @@ from abc import ABC, abstractmethod
 from temporalio import activity
 
 from domain.messages import (
+    BatchRequest,
+    BatchStep,
     ChunkTask,
+    ConsolidationRef,
+    DreamEnd,
+    DreamOutcome,
+    Formed,
     JobFailure,
     JobOutcome,
     JobRef,
+    PairDecision,
+    PairsTask,
     Prepared,
     QueueHead,
     Routed,
+    ScheduledRound,
+    StageTask,
     StepCount,
     StepFailure,
+    Tally,
+    UserPage,
+    Users,
     WriteTask,
 )
 
@@ -105,3 +118,95 @@ class JobSteps(ABC):
     @activity.defn
     async def finish(self, task: JobRef) -> JobOutcome:
         """End a job from what was done."""
+
+
+class RoundSteps(ABC):
+    """A round of AutoDream up to its verdicts (Algorithm 1, Dream)."""
+
+    @abstractmethod
+    @activity.defn
+    async def begin(self, task: ConsolidationRef) -> None:
+        """Note that the consolidation has its turn, and what the evidence is like."""
+
+    @abstractmethod
+    @activity.defn
+    async def index_names(self, task: ConsolidationRef) -> None:
+        """Give a user with very many anchors a name index; takes minutes the first time, nothing after."""
+
+    @abstractmethod
+    @activity.defn
+    async def take_frontier(self, task: StageTask) -> StepCount:
+        """Fix the anchors that the stage takes as sources."""
+
+    @abstractmethod
+    @activity.defn
+    async def form_pairs(self, task: StageTask) -> Formed:
+        """Form the stage's candidate pairs and choose those within the cap."""
+
+    @abstractmethod
+    @activity.defn
+    async def verify(self, task: PairsTask) -> StepCount:
+        """Ask the model about a few pairs, one call each; each answer is recorded."""
+
+
+class MergeSteps(ABC):
+    """From verdicts to the graph, and back."""
+
+    @abstractmethod
+    @activity.defn
+    async def merge_pairs(self, task: StageTask) -> StepCount:
+        """Merge what a stage found to be the same, or propose it, or hold it for a person."""
+
+    @abstractmethod
+    @activity.defn
+    async def merge_approved(self, task: ConsolidationRef) -> StepCount:
+        """Merge what a person has approved."""
+
+    @abstractmethod
+    @activity.defn
+    async def by_hand(self, task: ConsolidationRef) -> Tally:
+        """Merge, split or take back what a person named."""
+
+
+class ConsolidationSteps(ABC):
+    """Bookkeeping of consolidations, reviews, batches and schedules."""
+
+    @abstractmethod
+    @activity.defn
+    async def end(self, end: DreamEnd) -> DreamOutcome:
+        """End a consolidation, or send it to review, and write its receipt."""
+
+    @abstractmethod
+    @activity.defn
+    async def decide(self, decision: PairDecision) -> None:
+        """Store a person's decision and have what is approved merged."""
+
+    @abstractmethod
+    @activity.defn
+    async def plan_round(self, task: ChunkTask) -> ConsolidationRef | None:
+        """Number a chunk of a batch; with every fifth, the round that is due."""
+
+    @abstractmethod
+    @activity.defn
+    async def advance(self, task: BatchRequest) -> BatchStep:
+        """Start the next inputs of a batch, as far as its window allows."""
+
+    @abstractmethod
+    @activity.defn
+    async def finish_batch(self, task: BatchRequest) -> None:
+        """Ask for the final round of a batch."""
+
+    @abstractmethod
+    @activity.defn
+    async def frontier_users(self, task: UserPage) -> Users:
+        """A page of the users with news for AutoDream."""
+
+    @abstractmethod
+    @activity.defn
+    async def request_round(self, task: ScheduledRound) -> ConsolidationRef:
+        """Ask for the round of a schedule; asked for before, the same."""
+
+    @abstractmethod
+    @activity.defn
+    async def await_round(self, task: ConsolidationRef) -> DreamOutcome:
+        """Wait until a consolidation has ended or waits for a person."""

@@ -133,6 +133,8 @@ class Tally(Frozen):
     frontier: int = 0
     cached: int = 0
     unreached: int = 0
+    merged: int = 0
+    """By hand; a round's merges are counted from its pairs."""
     undone: int = 0
     kept: int = 0
 
@@ -190,6 +192,56 @@ class BatchStep(Frozen):
 
     jobs: int = 0
     ended: int = 0
+
+
+class UserPage(Frozen):
+    """A page of users, from just after one."""
+
+    after: str = ""
+    limit: int = 100
+
+
+class Users(Frozen):
+    """A page of user ids."""
+
+    user_ids: tuple[str, ...] = ()
+
+
+class ScheduledRound(Frozen):
+    """The round of one user that a run of a schedule asks for."""
+
+    user_id: str
+    schedule: str
+    """The schedule's name."""
+    run: str
+    """Names the run of the schedule, so that asking again is the same request."""
+    mode: Mode = Mode.FINAL
+    review: bool = False
+    timeout_seconds: int = 3600
+
+
+class ScheduledRequest(Frozen):
+    """Input of the workflow that a schedule starts. What follows `timeout_seconds` is carried over continue-as-new."""
+
+    prefix: str
+    schedule: str
+    user_id: str | None = None
+    """None: every user with a frontier."""
+    mode: Mode = Mode.FINAL
+    review: bool = False
+    timeout_seconds: int = 3600
+    after: str = ""
+    run: str = ""
+    outcome: "ScheduledOutcome | None" = None
+
+
+class ScheduledOutcome(Frozen):
+    """Result of a run of a schedule: rounds by how they ended."""
+
+    rounds: int = 0
+    failed: int = 0
+    """Among them those that ran out of time."""
+    merged: int = 0
 
 
 class UserQueueRequest(Frozen):

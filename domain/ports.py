@@ -173,6 +173,12 @@ class RecordStore(Protocol):
     ) -> tuple[Record, ...]:
         """In a stable order that later writes do not shift."""
 
+    async def semantic_of(self, user_id: str, chunk_ids: Sequence[UUID], *, limit: int) -> tuple[UUID, ...]:
+        """The user's semantic records of chunks, in the order of writing."""
+
+    async def semantic_since(self, user_id: str, since: datetime, *, limit: int) -> tuple[UUID, ...]:
+        """The user's semantic records of inputs accepted from a time on, in the order of writing."""
+
     async def view(self, user_id: str, kind: MemoryKind, *, limit: int) -> tuple[RecordView, ...]:
         """The newest current records of a kind."""
 

@@ -1,6 +1,7 @@
 """Records with their vectors, and drafts on their way to the graph, in Postgres."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -54,6 +55,17 @@ WHERE r.user_id = %(user)s AND (%(kinds)s::text[] IS NULL OR r.kind = ANY(%(kind
 ORDER BY r.position LIMIT %(limit)s
 """
 RECORDS_PAGE = SELECT_RECORD + PAGE
+
+SEMANTIC_OF = """
+SELECT r.id FROM records r
+WHERE r.chunk_id = ANY(%(chunks)s) AND r.user_id || '' = %(user)s AND r.kind = 'semantic'
+ORDER BY r.position LIMIT %(limit)s
+"""
+SEMANTIC_SINCE = """
+SELECT r.id FROM jobs j JOIN records r ON r.input_id = j.id
+WHERE j.user_id = %(user)s AND j.accepted_at >= %(since)s AND r.kind = 'semantic'
+ORDER BY r.position LIMIT %(limit)s
+"""
 
 RECORDS_VIEW = """
 SELECT title, text FROM records WHERE user_id = %s AND kind = %s ORDER BY mention_time DESC, id LIMIT %s
@@ -223,6 +235,16 @@ class PostgresRecords:
         start = position[0]["position"] if position else 0
         values = {"user": user_id, "kinds": _names(kinds) or None, "position": start, "limit": limit}
         return tuple(_record(row) for row in await self._rows(RECORDS_PAGE, values))
+
+    async def semantic_of(self, user_id: str, chunk_ids: Sequence[UUID], *, limit: int) -> tuple[UUID, ...]:
+        """The user's semantic records of chunks, in the order of writing."""
+        values = {"user": user_id, "chunks": list(chunk_ids), "limit": limit}
+        return tuple(row["id"] for row in await self._rows(SEMANTIC_OF, values))
+
+    async def semantic_since(self, user_id: str, since: datetime, *, limit: int) -> tuple[UUID, ...]:
+        """The user's semantic records of inputs accepted from a time on, in the order of writing."""
+        values = {"user": user_id, "since": since, "limit": limit}
+        return tuple(row["id"] for row in await self._rows(SEMANTIC_SINCE, values))
 
     async def view(self, user_id: str, kind: MemoryKind, *, limit: int) -> tuple[RecordView, ...]:
         """The newest records of a kind, newest first by mention time."""
