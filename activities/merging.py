@@ -102,7 +102,7 @@ class Merging(MergeSteps):
         if made:
             await self._graph.merge(ref.user_id, made, consolidation=ref.consolidation_id, now=self._clock())
         await self._settle(plan.joining, PairState.MERGED)
-        return StepCount(done=len(made))
+        return StepCount(done=len(await self._merges_of(ref.user_id, ref.consolidation_id)))
 
     async def _owners(self, user_id: str, pairs: Iterable[Pair]) -> Mapping[str, Anchor]:
         """The anchors, without record ids, that the names of pairs denote now, by key."""

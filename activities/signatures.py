@@ -155,12 +155,13 @@ class MergeSteps(ABC):
     @abstractmethod
     @activity.defn
     async def merge_pairs(self, task: StageTask) -> StepCount:
-        """Merge what a stage found to be the same, or propose it, or hold it for a person."""
+        """Merge what a stage found to be the same, or propose it, or hold it for a person; counts the consolidation's
+        merges so far."""
 
     @abstractmethod
     @activity.defn
     async def merge_approved(self, task: ConsolidationRef) -> StepCount:
-        """Merge what a person has approved."""
+        """Merge what a person has approved; counts the consolidation's merges so far."""
 
     @abstractmethod
     @activity.defn
@@ -178,7 +179,7 @@ class ConsolidationSteps(ABC):
 
     @abstractmethod
     @activity.defn
-    async def decide(self, decision: PairDecision) -> None:
+    async def decide(self, decision: PairDecision) -> DreamOutcome:
         """Store a person's decision and have what is approved merged."""
 
     @abstractmethod
@@ -208,5 +209,5 @@ class ConsolidationSteps(ABC):
 
     @abstractmethod
     @activity.defn
-    async def await_round(self, task: ConsolidationRef) -> DreamOutcome:
-        """Wait until a consolidation has ended or waits for a person."""
+    async def look_at_round(self, task: ConsolidationRef) -> DreamOutcome:
+        """How far a consolidation is."""

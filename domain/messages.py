@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from domain.dream.rounds import Mode, Stage
+from domain.dream.rounds import ENDED, Consolidation, ConsolidationState, Mode, Stage
 from domain.memory import Frozen, MemoryKind
 
 
@@ -98,6 +98,14 @@ class ConsolidationRef(Frozen):
     timeout_seconds: int = 3600
 
 
+def ref_of(consolidation: Consolidation) -> ConsolidationRef:
+    """A consolidation as workflows name it."""
+    return ConsolidationRef(
+        consolidation_id=consolidation.id,
+        **consolidation.model_dump(include={"user_id", "mode", "dry_run", "review", "applying", "timeout_seconds"}),
+    )
+
+
 class DreamRequest(Frozen):
     """Input of the workflow of a consolidation."""
 
@@ -153,11 +161,16 @@ class DreamEnd(Frozen):
 
 
 class DreamOutcome(Frozen):
-    """Result of the workflow of a consolidation."""
+    """How far a consolidation is; the result of its workflow."""
 
-    state: str
+    state: ConsolidationState
     merged: int = 0
     pending: int = 0
+
+    @property
+    def settled(self) -> bool:
+        """True once nothing more happens without a person."""
+        return self.state in (*ENDED, ConsolidationState.REVIEW)
 
 
 class PairDecision(Frozen):
@@ -177,6 +190,8 @@ class ReviewRequest(Frozen):
 
     consolidation: ConsolidationRef
     prefix: str
+    wait_seconds: int = 7 * 24 * 3600
+    """How long it waits; what is not decided then stays pending, and may be decided later."""
 
 
 class BatchRequest(Frozen):

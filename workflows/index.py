@@ -10,11 +10,12 @@ from temporalio import workflow
 from temporalio.workflow import ActivityConfig
 
 with workflow.unsafe.imports_passed_through():
-    from activities.signatures import GraphSteps, JobSteps
+    from activities.signatures import ConsolidationSteps, GraphSteps, JobSteps
     from domain.errors import GraphUnavailable, StoreUnavailable
     from domain.messages import ChunkTask, IndexRequest, JobOutcome, StepCount, StepFailure
     from workflows.policies import CHUNKS_A_RUN, Policies
     from workflows.steps import attempt, stage
+    from workflows.turns import take_turn
 
 
 Step = Callable[[Any, ChunkTask], Awaitable[StepCount]]
@@ -39,7 +40,10 @@ class IndexWorkflow:
             stage("indexing")
         until = min(request.next_chunk + CHUNKS_A_RUN, request.chunks)
         for ordinal in range(request.next_chunk, until):
-            await self._chunk(ChunkTask(job=request.job, ordinal=ordinal))
+            task = ChunkTask(job=request.job, ordinal=ordinal)
+            await self._chunk(task)
+            if request.batch_id is not None:
+                await self._round_due(task, request.prefix)
         if until < request.chunks:
             workflow.continue_as_new(request.model_copy(update={"next_chunk": until}))
         outcome = await workflow.execute_activity_method(JobSteps.finish, request.job, **self._options.bookkeeping)
@@ -49,6 +53,12 @@ class IndexWorkflow:
     async def _chunk(self, task: ChunkTask) -> None:
         await self._step(GraphSteps.canonicalize, task, self._options.graph)
         await self._step(GraphSteps.upsert, task, self._options.graph)
+
+    async def _round_due(self, task: ChunkTask, prefix: str) -> None:
+        """AutoDream after every fifth chunk of a batch (paper A.5)."""
+        ref = await workflow.execute_activity_method(ConsolidationSteps.plan_round, task, **self._options.bookkeeping)
+        if ref is not None:
+            await take_turn(ref, prefix)
 
     async def _step(self, step: Step, task: ChunkTask, options: ActivityConfig) -> None:
         note, noting = JobSteps.fail_index, self._options.bookkeeping

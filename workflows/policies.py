@@ -35,6 +35,21 @@ CHUNKS_AT_A_TIME = 4
 CHUNKS_A_RUN = 100
 """Chunks before continue-as-new: 100 of about 40 events keep a history far below Temporal's 10,000-event warning."""
 
+PAIRS_A_STEP = 8
+STEPS_AT_A_TIME = 4
+"""Verification: a step asks about a few pairs side by side; with a step's places on the model queue this bounds the
+calls of a round."""
+
+BATCH_POLL = timedelta(seconds=2)
+"""How often a batch's workflow looks whether inputs have ended."""
+
+USERS_A_PAGE = 100
+"""Users of a schedule's run before continue-as-new."""
+ROUNDS_AT_A_TIME = 4
+"""Users whose rounds a schedule's run has open at a time."""
+FIRST_LOOK, LONGEST_LOOK = timedelta(seconds=1), timedelta(seconds=30)
+"""A schedule's run looks at a round after this long, then after twice as long each time."""
+
 QUEUE_CHECK = timedelta(seconds=20)
 """How long the queue waits for its head before it looks after the head's workflow."""
 QUEUE_IDLE = timedelta(minutes=5)

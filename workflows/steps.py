@@ -18,14 +18,18 @@ R = TypeVar("R")
 
 
 def attributes(job: JobRef, kind: str) -> TypedSearchAttributes:
+    """What operators search the workflows of a job by."""
+    return told_by(kind, user_id=job.user_id, request=job.request_id)
+
+
+def told_by(kind: str, *, user_id: str | None = None, request: str = "") -> TypedSearchAttributes:
     """What operators search workflows by."""
-    return TypedSearchAttributes(
-        [
-            SearchAttributePair(USER, job.user_id),
-            SearchAttributePair(KIND, kind),
-            SearchAttributePair(REQUEST, job.request_id),
-        ]
-    )
+    pairs = [SearchAttributePair(KIND, kind)]
+    if user_id is not None:
+        pairs.append(SearchAttributePair(USER, user_id))
+    if request:
+        pairs.append(SearchAttributePair(REQUEST, request))
+    return TypedSearchAttributes(pairs)
 
 
 def stage(name: str) -> None:

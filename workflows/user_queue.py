@@ -1,4 +1,4 @@
-"""One queue per user: the graph changes of a user's inputs, one at a time, in arrival order.
+"""One queue per user: the graph changes of a user's inputs and consolidations, one at a time, in arrival order.
 
 The order itself lies in the evidence plane (each job's sequence number), so the queue holds no state: a lost wake-up, a
 restart or continue-as-new can't lose or reorder work. Work that changes a user's graph goes through here and nowhere
@@ -7,6 +7,7 @@ else.
 
 import asyncio
 from contextlib import suppress
+from uuid import UUID
 
 from temporalio import workflow
 from temporalio.exceptions import ChildWorkflowError, is_cancelled_exception
@@ -17,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.index import IndexWorkflow
     from workflows.policies import QUEUE_CHECK, QUEUE_IDLE, Policies, workflow_id
     from workflows.steps import attributes
+    from workflows.turns import take_turn
 
 
 @workflow.defn(failure_exception_types=[workflow.NondeterminismError])
@@ -47,11 +49,13 @@ class UserQueueWorkflow:
             head = await workflow.execute_activity_method(
                 JobSteps.queue_head, request.user_id, **self._options.bookkeeping
             )
-            if head.job is None:
+            if head.consolidation is not None:
+                await take_turn(head.consolidation, self._prefix)
+            elif head.job is None:
                 if not await self._wait(QUEUE_IDLE.total_seconds()):
                     return
             elif head.ready:
-                await self._index(head.job, head.chunks)
+                await self._index(head.job, head.chunks, head.batch_id)
             else:
                 await self._await_head(head.job)
             if workflow.info().is_continue_as_new_suggested():
@@ -75,11 +79,11 @@ class UserQueueWorkflow:
             await workflow.wait_condition(lambda: self._woken, timeout=seconds)
         return self._woken
 
-    async def _index(self, job: JobRef, chunks: int) -> None:
+    async def _index(self, job: JobRef, chunks: int, batch_id: UUID | None) -> None:
         try:
             await workflow.execute_child_workflow(
                 IndexWorkflow.run,
-                IndexRequest(job=job, prefix=self._prefix, chunks=chunks),
+                IndexRequest(job=job, prefix=self._prefix, chunks=chunks, batch_id=batch_id),
                 id=workflow_id(self._prefix, "index", job.user_id, job.request_id),
                 search_attributes=attributes(job, "index"),
                 static_summary=f"Index {chunks} chunks",

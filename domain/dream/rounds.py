@@ -203,6 +203,11 @@ def consolidation_id(user_id: str, request_id: str) -> UUID:
     return uuid5(NAMESPACE, f"consolidation\n{user_id}\n{request_id}")
 
 
+def final_request(batch: UUID, jobs: int) -> str:
+    """The request id of a batch's final round; inputs that join it later get another one."""
+    return f"batch/{batch}/final/{jobs}"
+
+
 def pair_id(consolidation: UUID, stage: Stage, key: str) -> UUID:
     """The id of a pair within a consolidation."""
     return uuid5(consolidation, f"pair\n{stage}\n{key}")

@@ -1,0 +1,212 @@
+"""Bookkeeping of consolidations, reviews, batches and schedules: short, idempotent, never a model call."""
+
+from temporalio import activity
+
+from activities.failures import typed
+from activities.recorded import Clock
+from activities.signatures import ConsolidationSteps
+from domain.dream.candidates import BATCH_CHUNKS
+from domain.dream.rounds import (
+    Consolidation,
+    ConsolidationState,
+    Mode,
+    NewConsolidation,
+    Pair,
+    PairState,
+    Receipt,
+    final_request,
+)
+from domain.errors import MergeConflict, NotFound
+from domain.messages import (
+    BatchRequest,
+    BatchStep,
+    ChunkTask,
+    ConsolidationRef,
+    DreamEnd,
+    DreamOutcome,
+    PairDecision,
+    ScheduledRound,
+    UserPage,
+    Users,
+    ref_of,
+)
+from domain.ports import ConsolidationStore, GraphStore, JobStore, WorkflowStarter
+
+BATCH_WINDOW = 16
+"""Inputs of a batch under way at a time: enough to keep the models busy while the graph takes one after the other."""
+INGEST = "ingest"
+"""Who asks for the rounds of a batch."""
+
+
+class Consolidating(ConsolidationSteps):
+    """The consolidation steps over the ports."""
+
+    def __init__(
+        self,
+        consolidations: ConsolidationStore,
+        jobs: JobStore,
+        graph: GraphStore,
+        starter: WorkflowStarter,
+        clock: Clock,
+    ) -> None:
+        self._consolidations = consolidations
+        self._jobs = jobs
+        self._graph = graph
+        self._starter = starter
+        self._clock = clock
+
+    @activity.defn
+    @typed
+    async def end(self, end: DreamEnd) -> DreamOutcome:
+        ref = end.consolidation
+        state = await self._state_of(end)
+        if state in (ConsolidationState.COMPLETED, ConsolidationState.REVIEW) and not ref.dry_run:
+            await self._remember(ref)
+        ended = await self._consolidations.end(
+            ref.consolidation_id,
+            state,
+            receipt=Receipt(**end.tally.model_dump()),
+            now=self._clock(),
+            step=end.step,
+            reason=end.reason,
+        )
+        if ended.state is ConsolidationState.REVIEW:
+            await self._starter.start_review(ended)
+        await self._starter.wake_queue(ref.user_id)
+        return outcome_of(ended)
+
+    async def _state_of(self, end: DreamEnd) -> ConsolidationState:
+        if end.cancelled:
+            return ConsolidationState.CANCELLED
+        if end.reason:
+            return ConsolidationState.FAILED
+        return await self._after_review(end.consolidation)
+
+    async def _after_review(self, ref: ConsolidationRef) -> ConsolidationState:
+        waiting = await self._consolidations.pairs(ref.consolidation_id, states=(PairState.PENDING,), limit=1)
+        return ConsolidationState.REVIEW if waiting else ConsolidationState.COMPLETED
+
+    async def _remember(self, ref: ConsolidationRef) -> None:
+        """Explicit rejections, so that they are not asked again; and the sources that have had their turn (A.5)."""
+        rejected = await self._consolidations.pairs(ref.consolidation_id, states=(PairState.REJECTED,))
+        keys = sorted({pair.key for pair in rejected})
+        await self._consolidations.reject(ref.user_id, keys, now=self._clock())
+        used = await self._consolidations.used_sources(ref.consolidation_id)
+        await self._graph.leave_frontier(ref.user_id, used)
+
+    @activity.defn
+    @typed
+    async def decide(self, decision: PairDecision) -> DreamOutcome:
+        asked = await self._consolidations.consolidation(decision.user_id, decision.consolidation_id)
+        pair = await self._pair(asked, decision)
+        if pair.state is not PairState.MERGED or not decision.approve:
+            await self._consolidations.settle([_decided(pair, decision)])
+            await self._act_on(asked, pair, decision)
+        waiting = await self._consolidations.pairs(asked.id, states=(PairState.PENDING,))
+        return DreamOutcome(state=asked.state, merged=asked.receipt.merged, pending=len(waiting))
+
+    async def _act_on(self, asked: Consolidation, pair: Pair, decision: PairDecision) -> None:
+        if decision.approve:
+            await self._consolidations.apply_review(asked.id, now=self._clock())
+            await self._starter.wake_queue(asked.user_id)
+        else:
+            await self._consolidations.reject(asked.user_id, [pair.key], now=self._clock())
+            await self._close_review(asked)
+
+    async def _pair(self, asked: Consolidation, decision: PairDecision) -> Pair:
+        for pair in await self._consolidations.pairs(asked.id):
+            if pair.id == decision.pair_id:
+                return pair
+        raise NotFound(f"consolidation {asked.id} has no pair {decision.pair_id}")
+
+    async def _close_review(self, asked: Consolidation) -> None:
+        """Once nothing waits any more; approved pairs have their own turn, which ends it."""
+        undecided = (PairState.PENDING, PairState.APPROVED)
+        if asked.state is ConsolidationState.REVIEW and not await self._consolidations.pairs(
+            asked.id, states=undecided, limit=1
+        ):
+            await self._consolidations.end(asked.id, ConsolidationState.COMPLETED, receipt=Receipt(), now=self._clock())
+
+    @activity.defn
+    @typed
+    async def plan_round(self, task: ChunkTask) -> ConsolidationRef | None:
+        job = await self._jobs.job(task.job.user_id, task.job.job_id)
+        if job.batch_id is None:
+            return None
+        chunk = await self._jobs.chunk(job.id, task.ordinal)
+        number = await self._jobs.note_chunk(job.batch_id, chunk.id)
+        if number % BATCH_CHUNKS:
+            return None
+        chunks = await self._jobs.noted_chunks(job.batch_id, after=number - BATCH_CHUNKS, up_to=number)
+        asked = NewConsolidation(
+            user_id=job.user_id,
+            request_id=f"batch/{job.batch_id}/{number}",
+            mode=Mode.INTERMEDIATE,
+            chunk_ids=tuple(sorted(chunks)),
+            actor=INGEST,
+        )
+        requested = await self._consolidations.request(asked, now=self._clock())
+        return None if requested.consolidation.ended else ref_of(requested.consolidation)
+
+    @activity.defn
+    @typed
+    async def advance(self, task: BatchRequest) -> BatchStep:
+        for job in await self._jobs.next_jobs(task.batch_id, window=BATCH_WINDOW):
+            await self._starter.start_ingest(job)
+        batch = await self._jobs.batch(task.user_id, task.batch_id)
+        return BatchStep(jobs=batch.jobs, ended=batch.ended)
+
+    @activity.defn
+    @typed
+    async def finish_batch(self, task: BatchRequest) -> None:
+        batch = await self._jobs.batch(task.user_id, task.batch_id)
+        asked = NewConsolidation(
+            user_id=task.user_id,
+            request_id=final_request(batch.id, batch.jobs),
+            mode=Mode.FINAL,
+            actor=INGEST,
+        )
+        await self._consolidations.request(asked, now=self._clock())
+        await self._starter.wake_queue(task.user_id)
+
+    @activity.defn
+    @typed
+    async def frontier_users(self, task: UserPage) -> Users:
+        return Users(user_ids=await self._graph.users_with_frontier(after=task.after, limit=task.limit))
+
+    @activity.defn
+    @typed
+    async def request_round(self, task: ScheduledRound) -> ConsolidationRef:
+        asked = NewConsolidation(
+            user_id=task.user_id,
+            request_id=f"schedule/{task.schedule}/{task.run}",
+            mode=task.mode,
+            review=task.review,
+            actor=f"schedule/{task.schedule}",
+            timeout_seconds=task.timeout_seconds,
+        )
+        requested = await self._consolidations.request(asked, now=self._clock())
+        await self._starter.wake_queue(task.user_id)
+        return ref_of(requested.consolidation)
+
+    @activity.defn
+    @typed
+    async def look_at_round(self, task: ConsolidationRef) -> DreamOutcome:
+        return outcome_of(await self._consolidations.consolidation(task.user_id, task.consolidation_id))
+
+
+def outcome_of(consolidation: Consolidation) -> DreamOutcome:
+    """What a workflow is told of a consolidation."""
+    receipt = consolidation.receipt
+    return DreamOutcome(state=consolidation.state, merged=receipt.merged, pending=receipt.pending)
+
+
+def _decided(pair: Pair, decision: PairDecision) -> Pair:
+    """The pair as decided. Raises MergeConflict if it does not wait for this."""
+    wanted = PairState.APPROVED if decision.approve else PairState.DECLINED
+    if pair.state not in (PairState.PENDING, wanted):
+        raise MergeConflict(f"the pair does not wait for this decision: it is {pair.state}")
+    canonical = decision.canonical or pair.canonical
+    if canonical not in (pair.a.anchor_id, pair.b.anchor_id):
+        raise MergeConflict("the name that stays must be one of the two")
+    return pair.model_copy(update={"state": wanted, "canonical": canonical, "decided_by": decision.actor})
