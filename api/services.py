@@ -3,8 +3,18 @@
 from dataclasses import dataclass
 
 from api.acceptor import Acceptor
+from api.dreamer import Dreamer
 from api.search import Retriever
-from domain.ports import Embedder, GraphStore, JobStore, ModelCallStore, RecordStore, VaultStore
+from domain.ports import (
+    ConsolidationStore,
+    Embedder,
+    GraphStore,
+    JobStore,
+    ModelCallStore,
+    RecordStore,
+    Schedules,
+    VaultStore,
+)
 from infra.settings import Settings
 
 
@@ -20,4 +30,7 @@ class Services:
     embedder: Embedder
     retriever: Retriever
     acceptor: Acceptor
+    consolidations: ConsolidationStore
+    dreamer: Dreamer
+    schedules: Schedules
     settings: Settings

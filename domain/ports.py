@@ -16,6 +16,7 @@ from domain.dream.rounds import (
     Requested,
     Stage,
 )
+from domain.dream.schedules import NewSchedule, Schedule
 from domain.graph import (
     AnchorHit,
     AnchorWrite,
@@ -482,5 +483,27 @@ class WorkflowStarter(Protocol):
         """Hand a person's decision to the review's workflow, started again if it has closed; returns once it is
         stored. Raises what storing it raised."""
 
-    async def start_batch(self, batch: Batch) -> None:
-        """Start the workflow that feeds a batch's inputs to the memory; it runs, or has completed: does nothing."""
+    async def start_batch(self, user_id: str, batch_id: UUID) -> None:
+        """Start the workflow that feeds a batch's inputs to the memory; it runs already: does nothing."""
+
+
+class Schedules(Protocol):
+    """Recurring rounds of AutoDream. Raises Unavailable when the workflow server can't be reached."""
+
+    async def create(self, new: NewSchedule) -> Schedule:
+        """The same again gives the schedule that exists; another one under its name raises RequestConflict."""
+
+    async def schedules(self, user_id: str | None, *, after: str = "", limit: int = 50) -> tuple[Schedule, ...]:
+        """A user's schedules, or with None those for all users, by name."""
+
+    async def schedule(self, user_id: str | None, name: str) -> Schedule:
+        """Raises NotFound."""
+
+    async def pause(self, user_id: str | None, name: str, *, paused: bool) -> Schedule:
+        """Let it rest, or go on. Raises NotFound."""
+
+    async def trigger(self, user_id: str | None, name: str) -> Schedule:
+        """Run it now, after a run that is under way. Raises NotFound."""
+
+    async def delete(self, user_id: str | None, name: str) -> None:
+        """Raises NotFound."""

@@ -1,21 +1,36 @@
 """Typed starters: the workflow id is the idempotency key. Imported by no workflow."""
 
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
-from temporalio.common import (
-    SearchAttributePair,
-    TypedSearchAttributes,
-    WorkflowIDConflictPolicy,
-    WorkflowIDReusePolicy,
+from typing import Any
+from uuid import UUID
+
+from temporalio.client import (
+    Client,
+    WithStartWorkflowOperation,
+    WorkflowExecutionStatus,
+    WorkflowHandle,
+    WorkflowUpdateFailedError,
 )
-from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from domain.errors import Unavailable
+from domain.dream.rounds import Consolidation
+from domain.errors import MergeConflict, NotFound, ReverieError, Unavailable
 from domain.jobs import Job
-from domain.messages import IngestRequest, JobRef, UserQueueRequest
+from domain.messages import (
+    BatchRequest,
+    IngestRequest,
+    JobRef,
+    PairDecision,
+    ReviewRequest,
+    UserQueueRequest,
+    ref_of,
+)
+from workflows.batch import BatchWorkflow
 from workflows.ingest import IngestWorkflow
-from workflows.policies import KIND, USER, WORKFLOW_QUEUE, fair, queue, workflow_id
-from workflows.steps import attributes
+from workflows.policies import WORKFLOW_QUEUE, fair, queue, workflow_id
+from workflows.review import ReviewWorkflow
+from workflows.steps import attributes, told_by
 from workflows.user_queue import UserQueueWorkflow
 
 
@@ -76,7 +91,6 @@ class TemporalStarter:
 
     async def wake_queue(self, user_id: str) -> None:
         """Signal with start."""
-        pairs = [SearchAttributePair(USER, user_id), SearchAttributePair(KIND, "queue")]
         try:
             await self._client.start_workflow(
                 UserQueueWorkflow.run,
@@ -84,8 +98,80 @@ class TemporalStarter:
                 id=workflow_id(self._prefix, "queue", user_id),
                 task_queue=self._queue,
                 start_signal="wake",
-                search_attributes=TypedSearchAttributes(pairs),
+                search_attributes=told_by("queue", user_id=user_id),
                 static_summary="Graph changes in arrival order",
+                priority=fair(user_id),
+            )
+        except RPCError as error:
+            raise _unavailable(error) from error
+
+    async def cancel_consolidation(self, consolidation: Consolidation) -> bool:
+        """Ask its workflow to end; False if none runs."""
+        handle = self._client.get_workflow_handle(self.dream_id(consolidation))
+        try:
+            description = await handle.describe()
+            if description.status is WorkflowExecutionStatus.RUNNING:
+                await handle.cancel()
+                return True
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise _unavailable(error) from error
+        return False
+
+    def dream_id(self, consolidation: Consolidation) -> str:
+        """Workflow id of a consolidation's turn."""
+        return workflow_id(self._prefix, "dream", consolidation.user_id, str(consolidation.id))
+
+    async def start_review(self, consolidation: Consolidation) -> None:
+        """Start the workflow that waits for a person's decisions; it runs already: does nothing."""
+        try:
+            await self._client.start_workflow(
+                ReviewWorkflow.run,
+                ReviewRequest(consolidation=ref_of(consolidation), prefix=self._prefix),
+                **self._review(consolidation),
+            )
+        except RPCError as error:
+            raise _unavailable(error) from error
+
+    async def decide(self, consolidation: Consolidation, decision: PairDecision) -> None:
+        """Hand a person's decision to the review's workflow, started again if it has closed; returns once it is
+        stored. Raises MergeConflict or NotFound as storing it did."""
+        start = WithStartWorkflowOperation(
+            ReviewWorkflow.run,
+            ReviewRequest(consolidation=ref_of(consolidation), prefix=self._prefix),
+            **self._review(consolidation),
+        )
+        try:
+            await self._client.execute_update_with_start_workflow(
+                ReviewWorkflow.decide, decision, start_workflow_operation=start
+            )
+        except WorkflowUpdateFailedError as error:
+            raise _refusal(error.cause) from error
+        except RPCError as error:
+            raise _unavailable(error) from error
+
+    def _review(self, consolidation: Consolidation) -> dict[str, Any]:
+        identity = str(consolidation.id)
+        return {
+            "id": workflow_id(self._prefix, "review", consolidation.user_id, identity),
+            "task_queue": self._queue,
+            "id_conflict_policy": WorkflowIDConflictPolicy.USE_EXISTING,
+            "search_attributes": told_by("review", user_id=consolidation.user_id, request=identity),
+            "static_summary": "Merges that wait for a person",
+            "priority": fair(consolidation.user_id),
+        }
+
+    async def start_batch(self, user_id: str, batch_id: UUID) -> None:
+        """Start the workflow that feeds a batch's inputs to the memory; it runs already: does nothing."""
+        try:
+            await self._client.start_workflow(
+                BatchWorkflow.run,
+                BatchRequest(user_id=user_id, batch_id=batch_id, prefix=self._prefix),
+                id=workflow_id(self._prefix, "batch", user_id, str(batch_id)),
+                task_queue=self._queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                search_attributes=told_by("batch", user_id=user_id, request=str(batch_id)),
+                static_summary="Inputs with AutoDream between them",
                 priority=fair(user_id),
             )
         except RPCError as error:
@@ -93,6 +179,16 @@ class TemporalStarter:
 
     def _handle(self, job: Job) -> WorkflowHandle[IngestWorkflow, object]:
         return self._client.get_workflow_handle_for(IngestWorkflow.run, self.ingest_id(job))
+
+
+def _refusal(cause: BaseException | None) -> ReverieError:
+    """What storing a decision raised, as ours."""
+    if isinstance(cause, ApplicationError):
+        kinds: tuple[type[ReverieError], ...] = (MergeConflict, NotFound)
+        for kind in kinds:
+            if cause.type == kind.type:
+                return kind(cause.message)
+    return Unavailable("the decision could not be stored; try again")
 
 
 def _unavailable(error: RPCError) -> Unavailable:

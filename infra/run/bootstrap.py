@@ -11,6 +11,7 @@ from pathlib import Path
 from temporalio.client import Client
 
 from api.acceptor import Acceptor
+from api.dreamer import Dreamer
 from api.search import Retriever
 from api.services import Services
 from domain.errors import ConfigurationError
@@ -19,6 +20,7 @@ from domain.ports import Embedder
 from infra.run.lexicon import relation_families
 from infra.run.models import make_embedder
 from infra.settings import Settings
+from infra.stores.consolidations import PostgresConsolidations
 from infra.stores.database import Database
 from infra.stores.graph import AgeGraph
 from infra.stores.jobs import PostgresJobs
@@ -28,6 +30,7 @@ from infra.stores.model_calls import PostgresModelCalls
 from infra.stores.records import PostgresRecords
 from infra.stores.vault import PostgresVault
 from infra.temporal import connect as connect_temporal
+from workflows.schedules import TemporalSchedules
 from workflows.start import TemporalStarter
 
 VAULT_KEY_BYTES = 32
@@ -76,13 +79,15 @@ def _services(settings: Settings, database: Database, client: Client, embedder: 
     records = PostgresRecords(database)
     graph = AgeGraph(database)
     vault = PostgresVault(database, vault_key(settings))
+    consolidations = PostgresConsolidations(database)
+    starter = TemporalStarter(client, prefix=settings.task_queue_prefix)
     acceptor = Acceptor(
         jobs,
         vault,
-        TemporalStarter(client, prefix=settings.task_queue_prefix),
+        starter,
         limits=input_limits(settings),
         default_timezone=settings.default_timezone,
-        clock=lambda: datetime.now(UTC),
+        clock=_now,
     )
     return Services(
         jobs=jobs,
@@ -93,8 +98,15 @@ def _services(settings: Settings, database: Database, client: Client, embedder: 
         embedder=embedder,
         retriever=Retriever(graph, records, embedder, families=relation_families(settings.relation_lexicon)),
         acceptor=acceptor,
+        consolidations=consolidations,
+        dreamer=Dreamer(consolidations, starter, clock=_now),
+        schedules=TemporalSchedules(client, prefix=settings.task_queue_prefix),
         settings=settings,
     )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def input_limits(settings: Settings) -> Limits:

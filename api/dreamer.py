@@ -1,0 +1,87 @@
+"""The one way in for a consolidation: check, store durably, wake the user's queue."""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID
+
+from domain.dream.asking import checked
+from domain.dream.rounds import Consolidation, ConsolidationState, Mode, NewConsolidation, Pair, Receipt, Requested
+from domain.errors import InvalidInput, MergeConflict, NotFound, Unavailable
+from domain.messages import PairDecision
+from domain.ports import ConsolidationStore, WorkflowStarter
+
+logger = logging.getLogger(__name__)
+
+
+class Dreamer:
+    """What was asked for is stored before the answer is given; a queue that can't be woken now is woken later."""
+
+    def __init__(
+        self, consolidations: ConsolidationStore, starter: WorkflowStarter, *, clock: Callable[[], datetime]
+    ) -> None:
+        self._consolidations = consolidations
+        self._starter = starter
+        self._clock = clock
+
+    async def request(self, new: NewConsolidation) -> Requested:
+        """Raises InvalidInput and, for what is to be undone, NotFound before anything is stored; RequestConflict."""
+        now = self._clock()
+        if new.mode is Mode.UNDO and new.target is not None:
+            await self._consolidations.consolidation(new.user_id, new.target)
+        requested = await self._consolidations.request(checked(new, now=now), now=now)
+        if not requested.consolidation.ended:
+            await self._wake(new.user_id)
+        return requested
+
+    async def cancel(self, user_id: str, consolidation_id: UUID) -> Consolidation:
+        """Stop a consolidation; what it has merged stays, and can be undone. One that ended is left as it is."""
+        found = await self._consolidations.consolidation(user_id, consolidation_id)
+        if not found.ended and not await self._starter.cancel_consolidation(found):
+            # it waits for its turn or for a person: no workflow could end it
+            await self._consolidations.end(
+                found.id, ConsolidationState.CANCELLED, receipt=Receipt(), now=self._clock(), reason="cancelled"
+            )
+        return await self._consolidations.consolidation(user_id, consolidation_id)
+
+    async def decide(
+        self, user_id: str, consolidation_id: UUID, pair_id: UUID, *, approve: bool, keep: str = "", actor: str = ""
+    ) -> Pair:
+        """Approve or reject a merge under review; `keep` names the one of the two whose name stays.
+
+        Raises NotFound, InvalidInput if `keep` is neither name, MergeConflict if the pair does not wait for this.
+        """
+        found = await self._consolidations.consolidation(user_id, consolidation_id)
+        if found.ended:
+            raise MergeConflict(f"consolidation {consolidation_id} has ended: {found.state}")
+        pair = await self.pair(found, pair_id)
+        decision = PairDecision(
+            user_id=user_id,
+            consolidation_id=found.id,
+            pair_id=pair.id,
+            approve=approve,
+            canonical=_kept(pair, keep) if keep else None,
+            actor=actor,
+        )
+        await self._starter.decide(found, decision)
+        return await self.pair(found, pair_id)
+
+    async def pair(self, consolidation: Consolidation, pair_id: UUID) -> Pair:
+        """Raises NotFound."""
+        for pair in await self._consolidations.pairs(consolidation.id):
+            if pair.id == pair_id:
+                return pair
+        raise NotFound(f"consolidation {consolidation.id} has no pair {pair_id}")
+
+    async def _wake(self, user_id: str) -> None:
+        try:
+            await self._starter.wake_queue(user_id)
+        except Unavailable as error:
+            logger.warning("a consolidation is stored and will be run later: %s", error.message)
+
+
+def _kept(pair: Pair, name: str) -> UUID:
+    for end in (pair.a, pair.b):
+        if end.name == name:
+            return end.anchor_id
+    raise InvalidInput("must be one of the pair's two names", field="keep")
