@@ -11,6 +11,7 @@ from datetime import datetime
 from hashlib import sha256
 from uuid import UUID
 
+from domain.dream.rounds import Consolidation
 from domain.errors import NotFound, RequestConflict
 from domain.graph import Vector
 from domain.jobs import TERMINAL, Acceptance, Job, JobState, job_id
@@ -54,6 +55,7 @@ class Evidence:
     vectors: dict[UUID, Vector] = field(default_factory=dict)
     drafts: dict[tuple[UUID, str], str] = field(default_factory=dict)
     calls: dict[str, CallRow] = field(default_factory=dict)
+    consolidations: dict[UUID, Consolidation] = field(default_factory=dict)
 
     def chunks_of(self, job: UUID) -> list[ChunkRow]:
         """In order."""
