@@ -106,6 +106,7 @@ class Rounds(RoundSteps):
             consolidation=ref.consolidation_id,
             stage=task.stage,
             rejected=await self._consolidations.rejected(ref.user_id, sorted(candidates)),
+            asked=await self._consolidations.asked(ref.user_id, sorted(candidates), without=ref.consolidation_id),
             cap=pair_cap(ref.mode, task.stage),
         )
         ends = [(pair.a.anchor_id, pair.b.anchor_id) for pair in selection.pairs]

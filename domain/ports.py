@@ -439,6 +439,9 @@ class ConsolidationStore(Protocol):
     async def rejected(self, user_id: str, keys: Sequence[str]) -> frozenset[str]:
         """Those of the pair keys that the negative cache holds."""
 
+    async def asked(self, user_id: str, keys: Sequence[str], *, without: UUID) -> frozenset[str]:
+        """Those of the pair keys that have a verdict of another consolidation than one."""
+
     async def reject(self, user_id: str, keys: Sequence[str], *, now: datetime) -> None:
         """Remember pairs as explicitly different."""
 

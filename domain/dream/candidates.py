@@ -79,19 +79,22 @@ def select(
     consolidation: UUID,
     stage: Stage,
     rejected: Collection[str],
+    asked: Collection[str],
     cap: int,
 ) -> Selection:
-    """The unseen pairs, the most similar first, up to the cap; in the order of their keys.
+    """The pairs that are not rejected, up to the cap, in the order of their keys: first those no round has asked about,
+    the most similar first. So the same undecided pairs never keep others from their turn.
 
-    `rejected` is the negative cache.
+    `rejected` is the negative cache, `asked` are pairs with a verdict of an earlier round: beyond the cap they are as
+    good as seen, and hold nothing back.
     """
-    unseen = {key: pair for key, pair in pairs.items() if key not in rejected}
-    ranked = sorted(unseen, key=lambda key: (-unseen[key][1].score, key))
-    chosen, beyond = sorted(ranked[:cap]), ranked[cap:]
-    waiting = {end for key in beyond for end in (unseen[key][0].id, unseen[key][1].anchor_id)}
+    open_pairs = {key: pair for key, pair in pairs.items() if key not in rejected}
+    ranked = sorted(open_pairs, key=lambda key: (key in asked, -open_pairs[key][1].score, key))
+    chosen, beyond = sorted(ranked[:cap]), [key for key in ranked[cap:] if key not in asked]
+    waiting = {end for key in beyond for end in (open_pairs[key][0].id, open_pairs[key][1].anchor_id)}
     return Selection(
-        pairs=tuple(_pair(*unseen[key], key=key, consolidation=consolidation, stage=stage) for key in chosen),
-        cached=len(pairs) - len(unseen),
+        pairs=tuple(_pair(*open_pairs[key], key=key, consolidation=consolidation, stage=stage) for key in chosen),
+        cached=len(pairs) - len(open_pairs),
         unreached=len(beyond),
         waiting=tuple(sorted(waiting)),
     )

@@ -5,9 +5,10 @@ import sys
 
 from domain.errors import InvalidInput, ReverieError
 from infra.run.cli.output import FAILED, INVALID, err
-from tests.evals import locomo, same_entity
+from tests.evals import clusters, locomo, same_entity
 
 EVALS = {
+    "clusters": (clusters.add_arguments, clusters.run),
     "locomo": (locomo.add_arguments, locomo.run),
     "same_entity": (same_entity.add_arguments, same_entity.run),
 }

@@ -11,11 +11,12 @@ from rich.console import Console
 from api.services import Services
 from domain.memory import Record
 from domain.retrieval.fusion import Quota
-from infra.run.cli.output import INVALID, emit, err, say
+from infra.run.cli.output import emit, err, say
 from tests.e2e.deployment import Deployment
 from tests.evals.asking import Answered, ask_all
 from tests.evals.baselines import Ranking, cited_turns, flat_records, flat_turns
 from tests.evals.conversations import Conversation, load_scorer, read_conversations
+from tests.evals.dreaming import dream
 from tests.evals.misses import misses
 from tests.evals.recorded import RecordedAnswers
 from tests.evals.report import Measured, Run, distinct, report, show, show_misses, write_run
@@ -29,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("--data", type=Path, required=True, help="folder with conv-*.jsonl")
     parser.add_argument("--recorded", type=Path, help="folder with recorded model answers; without it: the rules model")
-    parser.add_argument("--config", choices=["M0", "M1", "M2"], default="M1", help="flat, retriever, retriever + Dream")
+    parser.add_argument(
+        "--config", choices=["M0", "M1", "M2"], default="M1", help="flat, retriever, also after AutoDream"
+    )
     parser.add_argument("--conversations", default="", help="ids, separated by commas; default: all there are")
     parser.add_argument("--fusion", choices=[quota.value for quota in Quota], default=Quota.SOFT.value)
     parser.add_argument("--scorer", type=Path, help="locomo_recall.py; default: ../../eval beside the data folder")
@@ -41,9 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print; the exit code."""
-    if arguments.config == "M2":
-        say("M2 needs Dream, which is not built yet")
-        return INVALID
     scorer = load_scorer(arguments.scorer or arguments.data.parent.parent / "eval" / "locomo_recall.py")
     names = tuple(name for name in arguments.conversations.split(",") if name)
     model = None if arguments.recorded is None else RecordedAnswers(arguments.recorded)
@@ -77,7 +77,19 @@ async def _measure(
         answered = await ask_all(services, conversations, Quota(arguments.fusion))
         flat, turns = await _baselines(services, conversations, records, scorer, arguments.data)
         lost = await misses(answered, records, services.graph)
-    return Measured(runs=_runs(answered, flat, turns, records), answered=answered, misses=lost, records=records)
+        runs = _runs(answered, flat, turns, records)
+        if arguments.config == "M2":
+            runs |= await _after_dream(services, conversations, Quota(arguments.fusion))
+    return Measured(runs=runs, answered=answered, misses=lost, records=records)
+
+
+async def _after_dream(services: Services, conversations: Sequence[Conversation], quota: Quota) -> dict[str, Run]:
+    """The same questions once AutoDream has consolidated everything."""
+    for one in conversations:
+        rounds = await dream(services, one.id)
+        say(f"{one.id}: {len(rounds)} rounds, {sum(each.receipt.merged for each in rounds)} merges")
+    answered = await ask_all(services, conversations, quota)
+    return {"M2": {one.question.id: one.rows for one in answered}}
 
 
 async def _baselines(
@@ -99,7 +111,7 @@ async def _baselines(
 
 def _runs(
     answered: Sequence[Answered], flat: Run, turns: Run, records: Mapping[str, Sequence[Record]]
-) -> Mapping[str, Run]:
+) -> dict[str, Run]:
     """The retriever, the references cut to its size question by question and at fixed sizes, and two upper bounds."""
     ours = {one.question.id: one.rows for one in answered}
     return {

@@ -117,15 +117,20 @@ def neighbourhoods(draw: st.DrawFn) -> list[Neighbourhood]:
     ]
 
 
-@given(neighbourhoods(), st.integers(0, 6), st.integers(0, 3))
-def test_candidates_keep_to_the_rule_and_the_cap(places: list[Neighbourhood], cap: int, remembered: int) -> None:
+@given(neighbourhoods(), st.integers(0, 6), st.integers(0, 3), st.integers(0, 3))
+def test_candidates_keep_to_the_rule_and_the_cap(
+    places: list[Neighbourhood], cap: int, remembered: int, before: int
+) -> None:
     """Eq. 13, the cap, the negative cache; a source whose pair had no room waits for a later round."""
     pairs = formed(places)
     semantic = {place.anchor.id for place in places if place.semantic}
     rejected = sorted(pairs)[:remembered]
-    chosen = select(pairs, consolidation=ROUND, stage=Stage.MAIN, rejected=rejected, cap=cap)
-    assert len(chosen.pairs) <= cap
-    assert len(chosen.pairs) + chosen.unreached + chosen.cached == len(pairs)
+    asked = sorted(pairs)[-before:] if before else []
+    chosen = select(pairs, consolidation=ROUND, stage=Stage.MAIN, rejected=rejected, asked=asked, cap=cap)
+    assert len(chosen.pairs) == min(cap, len(pairs) - len(rejected))
+    assert chosen.cached == len(rejected)
+    new = len(set(pairs) - {*rejected, *asked})
+    assert sum(pair.key not in asked for pair in chosen.pairs) == min(cap, new)
     assert [pair.key for pair in chosen.pairs] == sorted(pair.key for pair in chosen.pairs)
     for pair in chosen.pairs:
         assert pair.key not in rejected
@@ -134,7 +139,8 @@ def test_candidates_keep_to_the_rule_and_the_cap(places: list[Neighbourhood], ca
         assert pair.a.anchor_id < pair.b.anchor_id
         assert {pair.a.name, pair.b.name} != {"Room 14", "Room 15"}
         assert semantic & {pair.a.anchor_id, pair.b.anchor_id}
-    told = {pair.key for pair in chosen.pairs} | set(rejected)
+    told = {pair.key for pair in chosen.pairs} | {*rejected, *asked}
+    assert chosen.unreached == len(set(pairs) - told)
     beyond = [(anchor.id, hit.anchor_id) for key, (anchor, hit) in pairs.items() if key not in told]
     assert set(chosen.waiting) == {anchor for ends in beyond for anchor in ends}
 
