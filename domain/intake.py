@@ -96,7 +96,7 @@ def build_input(raw: InputIn, *, limits: Limits, default_timezone: str, now: dat
         session_id=raw.session_id if raw.session_id is not None else f"request:{raw.request_id}",
         request_id=raw.request_id,
         form=raw.form,
-        zone=_zone(timezone),
+        zone=zone_of(timezone),
         now=now,
         limits=limits,
     )
@@ -260,7 +260,8 @@ def _check_text_id(value: str, field: str) -> None:
         raise InvalidInput("control characters or white space at an end", field=field)
 
 
-def _zone(name: str) -> ZoneInfo:
+def zone_of(name: str) -> ZoneInfo:
+    """The zone of an IANA name. Raises InvalidInput for the field `timezone`."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:

@@ -246,6 +246,8 @@ class ScheduledRequest(Frozen):
     review: bool = False
     timeout_seconds: int = 3600
     after: str = ""
+    left: tuple[str, ...] = ()
+    """Users up to `after` whose rounds are not known to have ended."""
     run: str = ""
     outcome: "ScheduledOutcome | None" = None
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from temporalio.client import (
     Client,
@@ -94,11 +94,11 @@ class TemporalSchedules:
     async def schedule(self, user_id: str | None, name: str) -> Schedule:
         """Raises NotFound."""
         async with self._finding(name):
-            description = await self._handle(user_id, name).describe()
-        return await self._schedule(description)
+            return await self._schedule(await self._handle(user_id, name).describe())
 
     async def schedules(self, user_id: str | None, *, after: str = "", limit: int = 50) -> tuple[Schedule, ...]:
-        """A user's schedules, or with None those for all users, by name."""
+        """A user's schedules, or with None those for all users, by name. The server lists one that was made or
+        deleted a moment ago with a delay; `schedule` has none."""
         start = self._id(user_id, "")
         query = f"ReverieKind = 'schedule' AND ReverieUser = '{user_id or ALL}'"
         async with self._finding(""):
@@ -107,11 +107,15 @@ class TemporalSchedules:
         wanted = sorted(name for name in names if name > after)[:limit]
         places = asyncio.Semaphore(DESCRIBED_AT_A_TIME)
 
-        async def described(name: str) -> Schedule:
+        async def described(name: str) -> Schedule | None:
             async with places:
-                return await self.schedule(user_id, name)
+                try:
+                    return await self.schedule(user_id, name)
+                except NotFound:  # deleted meanwhile
+                    return None
 
-        return tuple(await asyncio.gather(*map(described, wanted)))
+        found = await asyncio.gather(*map(described, wanted))
+        return tuple(schedule for schedule in found if schedule is not None)
 
     async def pause(self, user_id: str | None, name: str, *, paused: bool) -> Schedule:
         """Let it rest, or go on. Raises NotFound."""
@@ -134,7 +138,7 @@ class TemporalSchedules:
     async def _schedule(self, description: ScheduleDescription) -> Schedule:
         asked = NewSchedule.model_validate((await description.memo())[ASKED])
         info = description.info
-        counts = await self._counts(description.id)
+        counts = await self._counts(description.id, info.created_at)
         return Schedule(
             **asked.model_dump(),
             paused=description.schedule.state.paused,
@@ -157,10 +161,12 @@ class TemporalSchedules:
             failed=counts.get("Failed", 0),
         )
 
-    async def _counts(self, identity: str) -> Mapping[str, int]:
-        """Closed runs by status, as far as the server remembers."""
-        closed = "ExecutionStatus IN ('TimedOut', 'Failed') GROUP BY ExecutionStatus"
-        query = f"TemporalScheduledById = '{identity}' AND {closed}"
+    async def _counts(self, identity: str, since: datetime) -> Mapping[str, int]:
+        """Runs of this schedule, not of a deleted one of its name, by how they went wrong."""
+        query = (
+            f"TemporalScheduledById = '{identity}' AND StartTime >= '{since.isoformat()}' "
+            "AND ExecutionStatus IN ('TimedOut', 'Failed') GROUP BY ExecutionStatus"
+        )
         counted = await self._client.count_workflows(query)
         return {str(group.group_values[0]): group.count for group in counted.groups}
 
@@ -186,5 +192,5 @@ class TemporalSchedules:
         except RPCError as error:
             if error.status is RPCStatusCode.INVALID_ARGUMENT:
                 field = "cron" if asked.cron else "every_seconds"
-                raise InvalidInput("the workflow server does not take this time specification", field=field) from error
+                raise InvalidInput("the workflow server can not read this, or not its zone", field=field) from error
             raise Unavailable(f"the workflow server answered {error.status.name}") from error
