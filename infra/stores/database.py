@@ -72,6 +72,20 @@ class Database:
         except psycopg.Error as error:
             raise StoreUnavailable(describe(error)) from scrubbed(error)
 
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Connection]:
+        """A connection that commits each statement by itself, for those that refuse a transaction; closed afterwards,
+        so that its settings and locks end with it. Raises StoreUnavailable for every error of the database."""
+        try:
+            async with self._pool.connection() as connection:
+                await connection.set_autocommit(True)
+                try:
+                    yield connection
+                finally:
+                    await connection.close()
+        except psycopg.Error as error:
+            raise StoreUnavailable(describe(error)) from scrubbed(error)
+
 
 async def fetch(
     connection: Connection,

@@ -3,32 +3,21 @@
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
-from domain.errors import GraphUnavailable, NotFound
+from domain.errors import NotFound
 from domain.graph import AnchorHit, AnchorWrite, FrameWrite, GraphCounts, GraphWrite, GraphWritten, Vector, indexable
 from domain.memory import Anchor, Frame, FrameArm, MemoryKind, Status
+from tests.fakes.graph_merging import Arms, MemoryMerging
 from tests.fakes.stores import Evidence, digest, dot
 
-Arms = tuple[tuple[str, UUID], ...]
 
-
-class MemoryGraph:
+class MemoryGraph(MemoryMerging):
     """GraphStore. `broken` makes every call raise GraphUnavailable. `evidence` holds the records' vectors: without it,
     no record is near."""
 
     def __init__(self, evidence: Evidence | None = None) -> None:
-        self.broken = False
-        self._evidence = evidence or Evidence()
-        self._owners: dict[tuple[str, str], UUID] = {}
-        self._anchors: dict[tuple[str, UUID], Anchor] = {}
-        self._anchor_vectors: dict[tuple[str, UUID], Vector] = {}
-        self._frames: dict[tuple[str, str], Frame] = {}
-        self._arms: dict[tuple[str, str], Arms] = {}
+        super().__init__(evidence or Evidence())
         self._occurrences: dict[tuple[str, str], str] = {}
         self._frame_vectors: dict[tuple[str, str], Vector] = {}
-
-    def _check(self) -> None:
-        if self.broken:
-            raise GraphUnavailable("the graph failed: made to")
 
     async def upsert(self, write: GraphWrite) -> GraphWritten:
         self._check()
@@ -38,8 +27,8 @@ class MemoryGraph:
             self._own(write, anchor)
         for anchor in write.anchors:
             self._name(write, anchor)
-        for anchor in write.anchors:
-            self._mention(write, self._owners[write.user_id, anchor.key])
+        for owner in sorted({self._owners[write.user_id, anchor.key] for anchor in write.anchors}):
+            self._mention(write, owner)
         for frame in write.frames:
             self._frame(write, frame)
         made = (len(self._anchors) - before[0], len(self._frames) - before[1], self._citations() - before[2])
@@ -51,7 +40,7 @@ class MemoryGraph:
     def _own(self, write: GraphWrite, anchor: AnchorWrite) -> None:
         key = (write.user_id, anchor.key)
         if key not in self._owners:
-            self._owners[key] = anchor.id
+            self._owners[key], self._names[key] = anchor.id, anchor.name
             values = anchor.model_dump(include={"id", "name", "key", "type", "score"})
             self._anchors[write.user_id, anchor.id] = Anchor(user_id=write.user_id, **values)
             self._anchor_vectors[write.user_id, anchor.id] = anchor.vector
@@ -59,23 +48,23 @@ class MemoryGraph:
         stored = self._anchors[write.user_id, owner]
         self._change(stored, score=max(stored.score, anchor.score))
 
-    def _change(self, anchor: Anchor, **values: object) -> None:
-        self._anchors[anchor.user_id, anchor.id] = anchor.model_copy(update=values)
-
     def _name(self, write: GraphWrite, anchor: AnchorWrite) -> None:
         owner = self._owners[write.user_id, anchor.key]
         for alias in anchor.aliases:
             if (write.user_id, alias.key) not in self._owners:
                 self._owners[write.user_id, alias.key] = owner
+                self._names[write.user_id, alias.key] = alias.name
                 stored = self._anchors[write.user_id, owner]
                 self._change(stored, aliases=(*stored.aliases, alias.name))
 
     def _mention(self, write: GraphWrite, anchor: UUID) -> None:
         stored = self._anchors[write.user_id, anchor]
-        side = "episodic_ids" if write.kind is MemoryKind.EPISODIC else "semantic_ids"
-        every = {*stored.episodic_ids, *stored.semantic_ids, write.record_id}
-        ids = tuple(sorted({*getattr(stored, side), write.record_id}))
-        self._change(stored, **{side: ids, "mentions": len(every)})
+        if write.record_id in {*stored.episodic_ids, *stored.semantic_ids}:
+            return
+        self._change(stored, mentions=stored.mentions + 1)
+        self._hold(write.user_id, anchor, {write.record_id: write.kind})
+        if write.kind is MemoryKind.SEMANTIC:
+            self._frontier.setdefault((write.user_id, anchor), next(self._places))
 
     def _frame(self, write: GraphWrite, frame: FrameWrite) -> None:
         owners = {arm: self._owners.get((write.user_id, arm.key)) for arm in frame.arms}
@@ -126,14 +115,6 @@ class MemoryGraph:
     ) -> list[tuple[AnchorHit, ...]]:
         self._check()
         return [self._nearest(user_id, vector, floor)[:limit] for vector in vectors]
-
-    def _nearest(self, user_id: str, vector: Vector, floor: float) -> tuple[AnchorHit, ...]:
-        scores = {key[1]: dot(own, vector) for key, own in self._anchor_vectors.items() if key[0] == user_id}
-        best = sorted((anchor for anchor in scores if scores[anchor] >= floor), key=lambda a: (-scores[a], a))
-        stored = [self._anchors[user_id, anchor] for anchor in best]
-        return tuple(
-            AnchorHit(anchor_id=a.id, name=a.name, type=a.type, aliases=a.aliases, score=scores[a.id]) for a in stored
-        )
 
     async def anchors(self, user_id: str, anchor_ids: Sequence[UUID]) -> tuple[Anchor, ...]:
         self._check()

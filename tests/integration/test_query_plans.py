@@ -67,7 +67,7 @@ FILL = (
                               'record_ids', jsonb_build_array(record))::text::agtype
     FROM made
     """,
-    statements._sql("""
+    statements.graph_sql("""
     INSERT INTO memory."ARM" (start_id, end_id, properties)
     SELECT f.id, a.id, jsonb_build_object('role', r.role, 'predicate', m.predicate, 'fid', m.fid)::text::agtype
     FROM made m
@@ -378,7 +378,9 @@ def test_anchors_and_their_records(filled: Any, explain: Any) -> None:
 
 def test_equal_arms_are_found_from_the_rarer_anchor(filled: Any, explain: Any) -> None:
     ends = filled.execute(
-        statements._sql('SELECT a.id FROM memory."Anchor" a WHERE ax(a.anchor_id) = ANY(%s::agtype[]) ORDER BY a.id'),
+        statements.graph_sql(
+            'SELECT a.id FROM memory."Anchor" a WHERE ax(a.anchor_id) = ANY(%s::agtype[]) ORDER BY a.id'
+        ),
         (agtypes([identity(filled, "1/0"), identity(filled, "1/7")]),),
     ).fetchall()
     hub, leaf = (row["id"] for row in ends)

@@ -1,14 +1,15 @@
 """SQL on AGE's label tables (platform trial: Cypher's SET and CREATE scan whole tables, these use the indexes).
 
-`ax(a.key)` stands for AGE's access to a property; `_sql` writes it out in the form that the migration's indexes have.
-Values that are compared with properties go in as agtype, which is JSON. Properties are read as text and parsed here;
-those to be stored go in as one JSON array, which costs the client a third of an array of texts.
+`ax(a.key)` stands for AGE's access to a property; `graph_sql` writes it out in the form that the migration's indexes
+have. Values that are compared with properties go in as agtype, which is JSON. Properties are read as text and parsed
+here; those to be stored go in as one JSON array, which costs the client a third of an array of texts.
 """
 
 import re
 
 
-def _sql(text: str) -> str:
+def graph_sql(text: str) -> str:
+    """The text with AGE's access to properties written out."""
     access = r"""ag_catalog.agtype_access_operator(VARIADIC ARRAY[\1.properties, '"\2"'::ag_catalog.agtype])"""
     return re.sub(r"\bax\((\w+)\.(\w+)\)", access, text)
 
@@ -19,7 +20,7 @@ LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 2))"
 
 OWNERS = "SELECT key, anchor_id FROM anchor_aliases WHERE user_id = %s AND key = ANY(%s)"
 
-RESOLVE = _sql("""
+RESOLVE = graph_sql("""
 SELECT l.key, a.properties::text AS properties
 FROM anchor_aliases l
 JOIN memory."Anchor" a
@@ -27,12 +28,12 @@ JOIN memory."Anchor" a
 WHERE l.user_id = %(user)s AND l.key = ANY(%(keys)s)
 """)
 
-ANCHORS = _sql("""
+ANCHORS = graph_sql("""
 SELECT a.id, a.properties::text AS properties FROM memory."Anchor" a
 WHERE ax(a.user_id) = %(owner)s::agtype AND ax(a.anchor_id) = ANY(%(ids)s::agtype[])
 """)
 
-ANCHOR_PAGE = _sql("""
+ANCHOR_PAGE = graph_sql("""
 SELECT a.properties::text AS properties FROM memory."Anchor" a
 WHERE ax(a.user_id) = %(owner)s::agtype AND ax(a.anchor_id) > %(after)s::agtype
 ORDER BY ax(a.user_id), ax(a.anchor_id) LIMIT %(limit)s
@@ -60,7 +61,7 @@ ORDER BY asked.place, x.cosine DESC, x.record_id
 """
 """An anchor's ids go into the index as one sorted array: its leaves are walked once, a sixth of the pages of a join."""
 
-NEAREST = _sql("""
+NEAREST = graph_sql("""
 SELECT q.place, 1 - v.distance AS score, a.properties::text AS properties
 FROM unnest(%(vectors)s::vector[]) WITH ORDINALITY q(vector, place)
 CROSS JOIN LATERAL (
@@ -73,7 +74,7 @@ WHERE 1 - v.distance >= %(floor)s
 ORDER BY q.place, v.distance, v.anchor_id
 """)
 
-INSERT_ANCHORS = _sql("""
+INSERT_ANCHORS = graph_sql("""
 INSERT INTO memory."Anchor" AS a (properties) SELECT p::text::agtype FROM json_array_elements(%s::json) p
 RETURNING a.id, ax(a.anchor_id)::text AS anchor_id
 """)
@@ -85,21 +86,29 @@ INSERT_ALIASES = """
 INSERT INTO anchor_aliases (user_id, key, anchor_id, name) SELECT %s, * FROM unnest(%s::text[], %s::uuid[], %s::text[])
 """
 INSERT_MENTIONS = """
-INSERT INTO anchor_records (user_id, anchor_id, record_id, kind)
-SELECT %s, anchor_id, %s, %s FROM unnest(%s::uuid[]) anchor_id ON CONFLICT DO NOTHING RETURNING anchor_id
+WITH fresh AS (
+    INSERT INTO anchor_records (user_id, anchor_id, record_id, kind)
+    SELECT %(user)s, anchor_id, %(record)s, %(kind)s FROM unnest(%(anchors)s::uuid[]) anchor_id
+    ON CONFLICT DO NOTHING RETURNING anchor_id
+), news AS (
+    INSERT INTO dream_frontier (user_id, anchor_id)
+    SELECT %(user)s, anchor_id FROM fresh WHERE %(kind)s = 'semantic' ORDER BY anchor_id ON CONFLICT DO NOTHING
+)
+SELECT anchor_id FROM fresh
 """
+"""The anchors that the record had not mentioned. With semantic news they join the frontier, or keep their place."""
 INSERT_ANCHOR_VECTORS = """
 INSERT INTO anchor_vectors (user_id, anchor_id, model, vector)
 SELECT %s, n.id, coalesce((SELECT value FROM meta WHERE key = 'embedder_name'), ''), n.vector
 FROM unnest(%s::uuid[], %s::vector[]) n(id, vector)
 """
 
-FRAMES = _sql("""
+FRAMES = graph_sql("""
 SELECT f.id, f.properties::text AS properties FROM memory."Frame" f
 WHERE ax(f.user_id) = %(owner)s::agtype AND ax(f.fid) = ANY(%(ids)s::agtype[])
 """)
 
-TWINS = _sql("""
+TWINS = graph_sql("""
 SELECT t.place, f.id, f.properties::text AS properties,
        (SELECT jsonb_agg(jsonb_build_array(ax(e.role)::text, e.end_id::text))
         FROM memory."ARM" e WHERE e.start_id = f.id) AS arms
@@ -111,7 +120,7 @@ WHERE EXISTS (SELECT FROM memory."ARM" o WHERE o.start_id = r.start_id AND o.end
 """)
 """Frames with a predicate over two given anchors, found from the anchor that is mentioned less."""
 
-INSERT_FRAMES = _sql("""
+INSERT_FRAMES = graph_sql("""
 INSERT INTO memory."Frame" AS f (properties) SELECT p::text::agtype FROM json_array_elements(%s::json) p
 RETURNING f.id, ax(f.fid)::text AS fid
 """)
@@ -134,7 +143,7 @@ SELECT %s, n.id, coalesce((SELECT value FROM meta WHERE key = 'embedder_name'), 
 FROM unnest(%s::text[], %s::vector[]) n(id, vector)
 """
 
-SELECT_FRAMES = _sql("""
+SELECT_FRAMES = graph_sql("""
 SELECT f.properties::text AS properties, arms.arms
 FROM found
 JOIN memory."Frame" f ON f.id = found.id
@@ -149,7 +158,7 @@ ORDER BY ax(f.fid)
 """Ends every statement that finds frames: with their arms, in frame-id order."""
 
 FRAME_BY_ID = (
-    _sql("""
+    graph_sql("""
 WITH found AS (
     SELECT f.id FROM memory."Frame" f WHERE ax(f.user_id) = %(owner)s::agtype AND ax(f.fid) = %(frame)s::agtype
 )
@@ -158,7 +167,7 @@ WITH found AS (
 )
 
 FRAMES_OF_RECORDS = (
-    _sql("""
+    graph_sql("""
 WITH cited AS MATERIALIZED (
     SELECT DISTINCT c.frame_id FROM frame_citations c
     WHERE c.user_id = %(user)s AND c.record_id = ANY(%(records)s) ORDER BY c.frame_id LIMIT %(limit)s
@@ -170,7 +179,7 @@ WITH cited AS MATERIALIZED (
     + SELECT_FRAMES
 )
 
-_ANCHORS_ASKED = _sql("""
+_ANCHORS_ASKED = graph_sql("""
 WITH asked AS MATERIALIZED (
     SELECT a.id FROM memory."Anchor" a
     WHERE ax(a.user_id) = %(owner)s::agtype AND ax(a.anchor_id) = ANY(%(anchors)s::agtype[])
@@ -179,7 +188,7 @@ WITH asked AS MATERIALIZED (
 
 INCIDENT_FRAMES = (
     _ANCHORS_ASKED
-    + _sql("""
+    + graph_sql("""
 , found AS MATERIALIZED (
     SELECT DISTINCT x.id FROM asked, LATERAL (
         SELECT DISTINCT ON (e.end_id, ax(e.fid)) e.start_id AS id FROM memory."ARM" e
@@ -192,7 +201,7 @@ INCIDENT_FRAMES = (
 
 FRAMES_PAGE = (
     _ANCHORS_ASKED
-    + _sql("""
+    + graph_sql("""
 , found AS MATERIALIZED (
     SELECT x.id FROM asked, LATERAL (
         SELECT DISTINCT ON (e.end_id, ax(e.fid)) e.start_id AS id FROM memory."ARM" e
@@ -205,7 +214,7 @@ FRAMES_PAGE = (
 
 ADJACENT_FRAMES = (
     _ANCHORS_ASKED
-    + _sql("""
+    + graph_sql("""
 , found AS MATERIALIZED (
     SELECT DISTINCT x.fid, x.id FROM asked, unnest(%(predicates)s::agtype[]) p(predicate), LATERAL (
         SELECT DISTINCT ON (e.end_id, ax(e.predicate), ax(e.fid)) e.start_id AS id, ax(e.fid) AS fid
@@ -220,7 +229,7 @@ ADJACENT_FRAMES = (
 
 ALL_ADJACENT_FRAMES = (
     _ANCHORS_ASKED
-    + _sql("""
+    + graph_sql("""
 , found AS MATERIALIZED (
     SELECT DISTINCT x.fid, x.id FROM asked, LATERAL (
         SELECT DISTINCT ON (e.end_id, ax(e.fid)) e.start_id AS id, ax(e.fid) AS fid
@@ -231,7 +240,7 @@ ALL_ADJACENT_FRAMES = (
     + SELECT_FRAMES
 )
 
-DEGREES = _sql("""
+DEGREES = graph_sql("""
 SELECT ax(a.anchor_id)::text AS anchor_id,
        (SELECT count(*) FROM (SELECT FROM memory."ARM" e WHERE e.end_id = a.id LIMIT %(ceiling)s) x) AS degree
 FROM memory."Anchor" a
@@ -242,7 +251,7 @@ FRAME_SIMILARITIES = """
 SELECT frame_id, 1 - (vector <=> %s) AS cosine FROM frame_vectors WHERE user_id = %s AND frame_id = ANY(%s)
 """
 
-COUNTS = _sql("""
+COUNTS = graph_sql("""
 SELECT (SELECT count(*) FROM memory."Anchor" a WHERE ax(a.user_id) = %(owner)s::agtype) AS anchors,
        (SELECT count(*) FROM memory."Frame" f WHERE ax(f.user_id) = %(owner)s::agtype) AS frames,
        (SELECT count(*) FROM memory."Frame" f JOIN memory."ARM" e ON e.start_id = f.id
@@ -260,15 +269,15 @@ SELECT count(*) AS sound FROM ag_catalog.ag_graph WHERE name = 'memory' AND grap
 """0 after a restore from a dump, which gives the schema another number than AGE's catalogue says."""
 
 CHECKSUM_ROWS = (
-    _sql("""
+    graph_sql("""
     SELECT a.properties::text AS row FROM memory."Anchor" a
     WHERE %(owner)s::text IS NULL OR ax(a.user_id) = %(owner)s::text::agtype ORDER BY ax(a.user_id), ax(a.anchor_id)
     """),
-    _sql("""
+    graph_sql("""
     SELECT f.properties::text AS row FROM memory."Frame" f
     WHERE %(owner)s::text IS NULL OR ax(f.user_id) = %(owner)s::text::agtype ORDER BY ax(f.user_id), ax(f.fid)
     """),
-    _sql("""
+    graph_sql("""
     SELECT jsonb_build_array('arm', ax(f.fid)::text, ax(e.role)::text, ax(e.predicate)::text,
                              ax(a.anchor_id)::text)::text AS row
     FROM memory."Frame" f JOIN memory."ARM" e ON e.start_id = f.id JOIN memory."Anchor" a ON a.id = e.end_id

@@ -1,60 +1,26 @@
 """The provenance hypergraph in Apache AGE: one graph for all users, every statement bound to one."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any
 from uuid import UUID
 
 from pgvector import Vector as Embedding
-from psycopg import errors
 
 from domain.errors import GraphUnavailable, NotFound
 from domain.graph import AnchorHit, GraphCounts, GraphWrite, GraphWritten, Vector, indexable
 from domain.memory import Anchor, Frame, MemoryKind
-from infra.stores.database import Connection, Database, describe, fetch, one, scrubbed
+from infra.stores.database import Connection, one
 from infra.stores.graph import statements
+from infra.stores.graph.dreaming import Dreaming
+from infra.stores.graph.merging import Merging
 from infra.stores.graph.properties import agtype, agtypes, anchor_of, frame_of, hit_of
+from infra.stores.graph.session import graph_errors
 from infra.stores.graph.upsert import apply
 from infra.stores.migrations.age import ENSURE_GRAPH
 
-LOCK_WAIT = "3s"
-"""Longest wait for a lock on the graph: shorter than an activity's patience, longer than a queue of other writes."""
-STATEMENT_LIMIT = "30s"
 
-BROKEN = (
-    errors.UndefinedTable,
-    errors.UndefinedObject,
-    errors.UndefinedFunction,
-    errors.UndefinedColumn,
-    errors.InvalidSchemaName,
-    errors.InvalidParameterValue,
-    errors.FeatureNotSupported,
-    errors.InternalError_,
-    errors.LockNotAvailable,
-    errors.QueryCanceled,
-)
-"""What a dropped, locked or otherwise broken graph answers with. Anything else is the database's own trouble."""
-
-
-class AgeGraph:
+class AgeGraph(Dreaming, Merging):
     """The GraphStore port over AGE's label tables and their side tables."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[Connection]:
-        async with self._database.transaction() as connection:
-            with _graph_errors():
-                await connection.execute(statements.LIMIT_WAITING, (LOCK_WAIT, STATEMENT_LIMIT))
-                yield connection
-
-    async def _rows(self, statement: str, arguments: Sequence[object] | Mapping[str, object]) -> list[dict[str, Any]]:
-        limits = (statements.LIMIT_WAITING, (LOCK_WAIT, STATEMENT_LIMIT))
-        async with self._database.transaction() as connection:
-            with _graph_errors():
-                return await fetch(connection, statement, arguments, first=limits)
 
     async def ensure(self) -> None:
         """Make the graph whole: anew if it, or a label of it, was dropped (its records are marked failed then, for a
@@ -197,7 +163,7 @@ class AgeGraph:
         owner = None if user_id is None else agtype(user_id)
         digest = sha256()
         async with self._database.transaction() as connection:
-            with _graph_errors():
+            with graph_errors():
                 await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
                 for statement in statements.CHECKSUM_ROWS:
                     async with connection.cursor("checksum") as cursor:
@@ -212,11 +178,3 @@ async def _mentions(
 ) -> dict[tuple[UUID, str], tuple[UUID, ...]]:
     cursor = await connection.execute(statements.MENTIONS, (user_id, list(anchor_ids)))
     return {(row["anchor_id"], row["kind"]): tuple(row["records"]) for row in await cursor.fetchall()}
-
-
-@contextmanager
-def _graph_errors() -> Iterator[None]:
-    try:
-        yield
-    except BROKEN as error:
-        raise GraphUnavailable(describe(error).replace("database", "graph")) from scrubbed(error)

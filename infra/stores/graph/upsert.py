@@ -99,7 +99,8 @@ class _Anchors:
         """Note the mention on each anchor, insert the new ones, rewrite those that changed."""
         run, user, record = self._connection.execute, self._write.user_id, self._write.record_id
         mentioned = list(dict.fromkeys(self.owners[anchor.key] for anchor in self._write.anchors))
-        cursor = await run(statements.INSERT_MENTIONS, (user, record, str(self._write.kind), mentioned))
+        values = {"user": user, "record": record, "kind": str(self._write.kind), "anchors": mentioned}
+        cursor = await run(statements.INSERT_MENTIONS, values)
         for row in await cursor.fetchall():
             vertex = self.vertices[row["anchor_id"]]
             vertex.change(mentions=vertex.properties["mentions"] + 1)
