@@ -69,6 +69,7 @@ class Consolidating(ConsolidationSteps):
             now=self._clock(),
             step=end.step,
             reason=end.reason,
+            detail=end.detail,
         )
         if ended.state is ConsolidationState.REVIEW:
             await self._starter.start_review(ended)

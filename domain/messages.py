@@ -151,12 +151,13 @@ class Tally(Frozen):
 
 
 class DreamEnd(Frozen):
-    """How a consolidation ends; `step` and `reason` where it fails."""
+    """How a consolidation ends; `step`, `reason` (the error's type) and `detail` (what it says) where it fails."""
 
     consolidation: ConsolidationRef
     tally: Tally = Tally()
     step: str = ""
     reason: str = ""
+    detail: str = ""
     cancelled: bool = False
 
 

@@ -454,6 +454,7 @@ class ConsolidationStore(Protocol):
         now: datetime,
         step: str = "",
         reason: str = "",
+        detail: str = "",
     ) -> Consolidation:
         """End it, or send it to `review`. What the store knows itself (pairs by state, model calls, time, evidence) it
         adds to the receipt. Ended before: changes nothing."""

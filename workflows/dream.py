@@ -21,7 +21,7 @@ with workflow.unsafe.imports_passed_through():
         Tally,
     )
     from workflows.policies import PAIRS_A_STEP, STEPS_AT_A_TIME, Policies
-    from workflows.steps import heed_cancellation, reason_of, stage
+    from workflows.steps import detail_of, heed_cancellation, reason_of, stage
 
 
 T = TypeVar("T")
@@ -49,7 +49,9 @@ class DreamWorkflow:
         except (asyncio.CancelledError, ActivityError) as error:
             cancelled = is_cancelled_exception(error)
             reason = "cancelled" if cancelled else reason_of(error)
-            await self._end(DreamEnd(consolidation=ref, step=self._at, reason=reason, cancelled=cancelled))
+            detail = "" if cancelled else detail_of(error)
+            end = DreamEnd(consolidation=ref, step=self._at, reason=reason, detail=detail, cancelled=cancelled)
+            await self._end(end)
             if cancelled:
                 raise
             raise ApplicationError(f"consolidation ended: {reason}", type=reason, non_retryable=True) from None

@@ -11,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.signatures import ConsolidationSteps
     from domain.messages import DreamOutcome, PairDecision, ReviewRequest
     from workflows.policies import Policies
-    from workflows.steps import reason_of, stage
+    from workflows.steps import detail_of, reason_of, stage
 
 
 @workflow.defn
@@ -40,8 +40,7 @@ class ReviewWorkflow:
                 ConsolidationSteps.decide, decision, **self._options.bookkeeping
             )
         except ActivityError as error:
-            cause = error.cause
-            message = cause.message if isinstance(cause, ApplicationError) else "the decision was not stored"
+            message = detail_of(error) or "the decision was not stored"
             raise ApplicationError(message, type=reason_of(error), non_retryable=True) from None
         self._decided = outcome.pending == 0
         return outcome

@@ -45,6 +45,12 @@ def reason_of(error: BaseException) -> str:
     return type(cause).__name__ if cause is not None else type(error).__name__
 
 
+def detail_of(error: BaseException) -> str:
+    """What our own error says, which holds no memory text (`activities.failures`)."""
+    cause = error.__cause__ if isinstance(error, ActivityError) else error
+    return cause.message if isinstance(cause, ApplicationError) else ""
+
+
 def heed_cancellation() -> None:
     """Raise CancelledError if the workflow was cancelled: a step that ended well all the same swallows the request."""
     if workflow.cancellation_reason() is not None:

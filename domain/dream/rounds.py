@@ -180,6 +180,8 @@ class Consolidation(NewConsolidation):
     step: str = ""
     reason: str = ""
     """With `failed`: the step that gave up and the error's type."""
+    detail: str = ""
+    """With `failed`: what the error says; holds no memory text."""
     receipt: Receipt = Field(default_factory=Receipt)
     accepted_at: AwareDatetime
     started_at: AwareDatetime | None = None

@@ -73,6 +73,9 @@ def _vector() -> Any:
 WORDS = "to_tsvector('simple', left(title || ' ' || text, 200000))"
 """What full text finds of a record. Cut, for a tsvector holds a megabyte at most."""
 
+NAME_INDEX_PREFIX = "anchor_near_"
+"""Of the indexes on `anchor_vectors` that users with very many anchors have of their own; no migration makes them."""
+
 
 class Table(SQLModel):
     """Base of the tables."""
@@ -361,6 +364,7 @@ class Consolidations(Table, table=True):
     applying: bool
     step: str = _text()
     reason: str = _text()
+    detail: str = _text()
     receipt: dict[str, Any] = _json()
     evidence_position: int = _long()
     accepted_at: datetime = _moment()
@@ -382,7 +386,7 @@ class DreamPairs(Table, table=True):
     """The pairs of a consolidation, with the records their verification reads and what became of them."""
 
     __tablename__ = "dream_pairs"
-    __table_args__ = (Index("dream_pairs_page", "consolidation_id", "id"),)
+    __table_args__ = (Index("dream_pairs_page", "consolidation_id", "id"), Index("dream_pairs_key", "key"))
     id: UUID = _key()
     consolidation_id: UUID = _reference("consolidations.id")
     stage: str = _text()

@@ -26,10 +26,11 @@ from domain.retrieval import lanes
 from domain.retrieval.entry import HUB_CEILING, K_A, MAX_EXACT
 from domain.retrieval.query import SearchQuery
 from infra.run.embedded.postgres import with_database
-from infra.stores import jobs, records
+from infra.stores import records
 from infra.stores.database import SESSION_OPTIONS, Database
 from infra.stores.graph import AgeGraph, statements
 from infra.stores.graph.properties import agtype, agtypes
+from infra.stores.jobs import statements as jobs
 from infra.stores.migrations.age import ENSURE_GRAPH
 from infra.stores.records import PostgresRecords
 

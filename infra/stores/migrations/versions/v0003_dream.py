@@ -41,6 +41,7 @@ TABLES = (
         applying boolean NOT NULL,
         step text NOT NULL,
         reason text NOT NULL,
+        detail text NOT NULL,
         receipt jsonb NOT NULL,
         evidence_position bigint NOT NULL,
         accepted_at timestamptz NOT NULL,
@@ -84,6 +85,7 @@ TABLES = (
     )
     """,
     "CREATE INDEX dream_pairs_page ON dream_pairs (consolidation_id, id)",
+    "CREATE INDEX dream_pairs_key ON dream_pairs (key)",
     """
     CREATE TABLE dream_rejections (
         user_id text NOT NULL,

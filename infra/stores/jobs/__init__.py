@@ -1,0 +1,5 @@
+"""The store of inputs and jobs."""
+
+from infra.stores.jobs.store import PostgresJobs
+
+__all__ = ["PostgresJobs"]
