@@ -149,6 +149,7 @@ class TemporalSchedules:
                     scheduled_at=run.scheduled_at,
                     started_at=run.started_at,
                     workflow_id=run.action.workflow_id,
+                    run_id=run.action.first_execution_run_id,
                 )
                 for run in info.recent_actions
                 if isinstance(run.action, ScheduleActionExecutionStartWorkflow)

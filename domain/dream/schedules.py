@@ -49,6 +49,9 @@ class ScheduleRun(Frozen):
     scheduled_at: AwareDatetime
     started_at: AwareDatetime
     workflow_id: str
+    """Runs asked for within one second share it."""
+    run_id: str
+    """Its rounds are requested as `schedule/<name>/<run_id>`."""
 
 
 class Schedule(NewSchedule):

@@ -155,6 +155,7 @@ async def test_a_triggered_run_is_noted(paused: bool, schedules: Schedules) -> N
     found = await eventually(lambda: schedules.schedule("ana", "nightly"), lambda found: found.runs == 1)
     (run,) = found.recent
     assert run.workflow_id
+    assert run.run_id
     assert run.scheduled_at <= run.started_at
 
 

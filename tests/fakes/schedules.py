@@ -38,7 +38,7 @@ class MemorySchedules:
 
     async def trigger(self, user_id: str | None, name: str) -> Schedule:
         found = await self.schedule(user_id, name)
-        run = ScheduleRun(scheduled_at=NOW, started_at=NOW, workflow_id=f"scheduled/{name}/{found.runs}")
+        run = ScheduleRun(scheduled_at=NOW, started_at=NOW, workflow_id=f"scheduled/{name}", run_id=f"run-{found.runs}")
         return await self._set(user_id, name, runs=found.runs + 1, recent=(*found.recent, run))
 
     async def delete(self, user_id: str | None, name: str) -> None:

@@ -37,9 +37,9 @@ async def client(temporal_server: EmbeddedTemporal) -> Client:
 
 
 @asynccontextmanager
-async def working(client: Client, rounds: ScriptedRounds, *, cached: int = 0) -> AsyncIterator[str]:
+async def working(client: Client, rounds: ScriptedRounds, *, cached: int = 0, prefix: str = "") -> AsyncIterator[str]:
     """Workers over scripted rounds; gives their prefix. With nothing cached every task replays the history."""
-    prefix = f"scheduled-{os.getpid()}-{next(_numbers)}"
+    prefix = prefix or f"scheduled-{os.getpid()}-{next(_numbers)}"
     async with (
         Worker(
             client,
