@@ -181,15 +181,17 @@ CHECKSUM_ROWS = (
     WHERE %(user)s::text IS NULL OR r.user_id = %(user)s ORDER BY d.record_id, d.step
     """,
     """
-    SELECT jsonb_build_array('call', user_id, job_id, purpose, key, outcome, answer)::text AS row
-    FROM model_calls WHERE %(user)s::text IS NULL OR user_id = %(user)s ORDER BY key
+    SELECT jsonb_build_array('call', m.user_id, m.job_id, m.purpose, m.key, m.outcome, m.answer)::text AS row
+    FROM model_calls m JOIN jobs j ON j.id = m.job_id
+    WHERE %(user)s::text IS NULL OR m.user_id = %(user)s ORDER BY m.key
     """,
     """
     SELECT jsonb_build_array('vault', user_id, job_id, message_id, caption)::text AS row
     FROM vault_entries WHERE %(user)s::text IS NULL OR user_id = %(user)s ORDER BY 1
     """,
 )
-"""What two runs over the same input agree in: no times of processing, attempts, costs, arrival order, or random key."""
+"""What two runs over the same input agree in: no times of processing, attempts, costs, arrival order, or random key. Of
+the calls those made for an input: what a consolidation asked is no evidence."""
 
 
 class PostgresRecords:

@@ -366,7 +366,8 @@ class MemoryRecords:
         rows += [(c.chunk.user_id, c.chunk.model_dump_json(), c.kinds, c.committed) for c in self._rows.chunks.values()]
         rows += [(r.user_id, r.model_dump_json(), self._rows.vectors[r.id]) for r in self._rows.records.values()]
         rows += [(self._rows.records[key[0]].user_id, key, draft) for key, draft in self._rows.drafts.items()]
-        rows += [(c.user_id, key, c.outcome, c.answer) for key, c in self._rows.calls.items()]
+        calls = self._rows.calls.items()
+        rows += [(c.user_id, key, c.outcome, c.answer) for key, c in calls if c.job_id in self._rows.jobs]
         return digest(rows, user_id)
 
 
