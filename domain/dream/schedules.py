@@ -13,6 +13,7 @@ from domain.memory import Frozen
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """What a schedule is called; unique among those of a user, or among those for all users."""
 MIN_INTERVAL_SECONDS, MAX_INTERVAL_SECONDS = 10, 366 * 24 * 3600
+DEFAULT_TIMEOUT_SECONDS, DEFAULT_RUN_SECONDS, DEFAULT_CATCH_UP_SECONDS = 3600, 24 * 3600, 24 * 3600
 MIN_CATCH_UP_SECONDS = 10
 """Temporal makes up for what is no older than this whatever it is told."""
 MAX_CRON_CHARACTERS = 200
@@ -33,12 +34,12 @@ class NewSchedule(Frozen):
     timezone: str = "UTC"
     mode: Mode = Mode.FINAL
     review: bool = False
-    timeout_seconds: int = 3600
+    timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS
     """Longest time of one round."""
-    run_timeout_seconds: int = 24 * 3600
+    run_timeout_seconds: int = DEFAULT_RUN_SECONDS
     """Longest time of one run of the schedule, over all its users; then it is ended and counted, and the next one
     runs."""
-    catch_up_seconds: int = 24 * 3600
+    catch_up_seconds: int = DEFAULT_CATCH_UP_SECONDS
     """Runs missed while the workflow server was away are made up for if they are no older; one at most waits behind
     the one that runs."""
 
