@@ -1,12 +1,23 @@
 """Schedules in memory: kept as asked for; runs are over as soon as they are triggered."""
 
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from api.services import Services
 from domain.dream.schedules import NewSchedule, Schedule, ScheduleRun, checked_schedule
 from domain.errors import NotFound, RequestConflict
+from domain.ports import Schedules
+from infra.settings import Settings
 
 NOW = datetime(2025, 7, 1, 12, tzinfo=UTC)
 DAY_SECONDS = 24 * 3600
+
+
+def with_schedules(schedules: Schedules, settings: Settings) -> Services:
+    """Services of which only the schedules are there."""
+    nothing: dict[str, Any] = {field.name: None for field in fields(Services)}
+    return Services(**{**nothing, "schedules": schedules, "settings": settings})
 
 
 class MemorySchedules:

@@ -1,15 +1,14 @@
 """The routes of schedules over schedules in memory."""
 
 from collections.abc import AsyncIterator
-from dataclasses import fields
 from typing import Any
 
 import httpx
 import pytest
 
 from api.app import create_app
-from api.services import Services
-from tests.fakes.schedules import MemorySchedules
+from infra.settings import Settings
+from tests.fakes.schedules import MemorySchedules, with_schedules
 
 BODY: dict[str, Any] = {"name": "nightly", "cron": "0 3 * * *", "timezone": "Europe/Lisbon"}
 NIGHTLY = "/v1/schedules/nightly"
@@ -18,8 +17,7 @@ NIGHTLY = "/v1/schedules/nightly"
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
     """As Ana unless said; of the services only the schedules are there."""
-    parts: dict[str, Any] = {field.name: None for field in fields(Services)}
-    app = create_app(Services(**{**parts, "schedules": MemorySchedules()}))
+    app = create_app(with_schedules(MemorySchedules(), Settings()))
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://memory", params={"user_id": "ana"}) as client:
         yield client
@@ -64,7 +62,7 @@ async def test_another_schedule_of_its_name_conflicts(client: httpx.AsyncClient)
     ],
 )
 async def test_what_is_not_valid_is_refused_by_field(
-    changes: dict[str, object], where: str, client: httpx.AsyncClient
+    changes: dict[str, Any], where: str, client: httpx.AsyncClient
 ) -> None:
     response = await made(client, **changes)
     assert (response.status_code, response.json()["error"]["type"]) == (422, "invalid_input")
