@@ -135,9 +135,11 @@ SELECT count(*) AS formed, count(verdict) AS verified,
        count(*) FILTER (WHERE state = 'unsure') AS unsure, count(*) FILTER (WHERE state = 'guarded') AS guarded,
        count(*) FILTER (WHERE state = 'stale') AS stale, count(*) FILTER (WHERE state = 'proposed') AS proposed,
        count(*) FILTER (WHERE state IN ('pending', 'approved')) AS pending,
-       count(*) FILTER (WHERE state = 'approved') AS approved
-FROM dream_pairs WHERE consolidation_id = %s
+       count(*) FILTER (WHERE state = 'approved') AS approved,
+       (SELECT count(*) FROM merges WHERE consolidation_id = %(id)s) AS merged
+FROM dream_pairs WHERE consolidation_id = %(id)s
 """
+"""Merges are counted from their log: also those of a consolidation that was stopped before it could tell."""
 COUNT_CALLS = """
 SELECT count(*) AS model_calls, coalesce(sum(tokens_in), 0)::bigint AS tokens_in,
        coalesce(sum(tokens_out), 0)::bigint AS tokens_out
@@ -152,13 +154,15 @@ UPDATE consolidations SET state = %(state)s, applying = %(applying)s, step = %(s
 WHERE id = %(id)s
 """
 APPLY = """
-UPDATE consolidations c SET applying = true, state = CASE state WHEN 'review' THEN 'accepted' ELSE state END,
+UPDATE consolidations c SET applying = true, state = 'accepted',
     after_job = (SELECT coalesce(max(sequence), 0) FROM jobs WHERE user_id = c.user_id)
-WHERE id = %s AND (state = 'review' OR (state = 'accepted' AND applying))
+WHERE id = %s AND state = 'review'
 """
 
-_COUNTED_ONCE = ("frontier", "cached", "unreached", "merged", "undone", "kept")
-"""What only the caller knows; a second turn, after a review, adds nothing to it but merges."""
+_TOLD = ("frontier", "cached", "merged", "undone", "kept")
+"""What the caller knows; a second turn, after a review, adds nothing to it but merges."""
+_COUNTED = ("verified", "rejected", "unsure", "guarded", "stale", "proposed", "pending")
+"""Of the pairs by state."""
 
 
 class PostgresConsolidations:
@@ -296,7 +300,7 @@ class PostgresConsolidations:
             found = await _locked(connection, consolidation_id)
             if found.ended:
                 return found
-            counts = one(await (await connection.execute(COUNT_PAIRS, (consolidation_id,))).fetchone())
+            counts = one(await (await connection.execute(COUNT_PAIRS, {"id": consolidation_id})).fetchone())
             failing = state in (ConsolidationState.FAILED, ConsolidationState.CANCELLED)
             applying = bool(counts["approved"]) and not failing
             now_state = ConsolidationState.ACCEPTED if applying else state
@@ -314,7 +318,8 @@ class PostgresConsolidations:
             return await _locked(connection, consolidation_id)
 
     async def apply_review(self, consolidation_id: UUID, *, now: datetime) -> None:  # noqa: ARG002 - the port's
-        """Give a reviewed consolidation a new turn at the graph; one that has its turn gets another when that ends."""
+        """Give a reviewed consolidation a new turn at the graph. One that has its turn gets another when `end` finds
+        what was approved meanwhile."""
         await self._execute(APPLY, (consolidation_id,))
 
     async def _execute(self, statement: str, arguments: Sequence[object]) -> None:
@@ -343,16 +348,16 @@ async def _receipt(
     connection: Connection, found: Consolidation, given: Receipt, counts: Mapping[str, int], now: datetime
 ) -> Receipt:
     """The caller's counts with those of the store."""
-    told = {name: max(getattr(given, name), getattr(found.receipt, name)) for name in _COUNTED_ONCE}
+    told = {name: max(getattr(given, name), getattr(found.receipt, name)) for name in _TOLD}
     calls = one(await (await connection.execute(COUNT_CALLS, (found.id,))).fetchone())
-    states = {name: counts[name] for name in ("rejected", "unsure", "guarded", "stale", "proposed", "pending")}
+    beyond = max(given.unreached, found.receipt.candidates - counts["formed"])
     update: dict[str, Any] = {
         **told,
         **calls,
-        **states,
-        "candidates": counts["formed"] + told["unreached"],
-        "verified": counts["verified"],
-        "unreached": told["unreached"] + counts["open"],
+        **{name: counts[name] for name in _COUNTED},
+        "merged": max(told["merged"], counts["merged"]),
+        "candidates": counts["formed"] + beyond,
+        "unreached": beyond + counts["open"],
         "evidence_before": found.receipt.evidence_before,
     }
     if found.started_at is not None:

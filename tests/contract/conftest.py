@@ -1,17 +1,20 @@
 """Every contract test runs over the stores in memory and over those in Postgres."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from uuid import UUID
 
 import pytest
 
-from domain.ports import GraphStore, JobStore, ModelCallStore, RecordStore, VaultStore
+from domain.ports import ConsolidationStore, GraphStore, JobStore, ModelCallStore, RecordStore, VaultStore
+from infra.stores.consolidations import PostgresConsolidations
 from infra.stores.database import Database
 from infra.stores.graph import AgeGraph
 from infra.stores.jobs import PostgresJobs
 from infra.stores.model_calls import PostgresModelCalls
 from infra.stores.records import PostgresRecords
 from infra.stores.vault import PostgresVault
+from tests.fakes.consolidations import MemoryConsolidations
 from tests.fakes.graph import MemoryGraph
 from tests.fakes.stores import Evidence, MemoryJobs, MemoryModelCalls, MemoryRecords
 from tests.fakes.vault import MemoryVault
@@ -27,7 +30,10 @@ class Stores:
     records: RecordStore
     calls: ModelCallStore
     graph: GraphStore
+    consolidations: ConsolidationStore
     vault_with: Callable[[bytes], VaultStore]
+    tamper: Callable[[UUID], Awaitable[None]]
+    """Change the text of a record, which no port does."""
 
     @property
     def vault(self) -> VaultStore:
@@ -36,22 +42,34 @@ class Stores:
 
 def in_memory() -> Stores:
     evidence, entries = Evidence(), {}  # type: ignore[var-annotated]
+
+    async def tamper(record: UUID) -> None:
+        evidence.records[record] = evidence.records[record].model_copy(update={"text": "tampered"})
+
     return Stores(
         jobs=MemoryJobs(evidence),
         records=MemoryRecords(evidence),
         calls=MemoryModelCalls(evidence),
         graph=MemoryGraph(evidence),
+        consolidations=MemoryConsolidations(evidence),
         vault_with=lambda key: MemoryVault(entries, key),
+        tamper=tamper,
     )
 
 
 def in_postgres(database: Database) -> Stores:
+    async def tamper(record: UUID) -> None:
+        async with database.transaction() as connection:
+            await connection.execute("UPDATE records SET text = 'tampered' WHERE id = %s", (record,))
+
     return Stores(
         jobs=PostgresJobs(database),
         records=PostgresRecords(database),
         calls=PostgresModelCalls(database),
         graph=AgeGraph(database),
+        consolidations=PostgresConsolidations(database),
         vault_with=lambda key: PostgresVault(database, key),
+        tamper=tamper,
     )
 
 

@@ -1,24 +1,36 @@
-"""A consolidation to merge under, and merges to make."""
+"""Consolidations in a state, pairs of them, and merges to make under them."""
 
 from uuid import UUID, uuid5
 
-from domain.dream.rounds import Consolidation, ConsolidationState, Mode, consolidation_id, merge_id
+from domain.dream.candidates import pair_key
+from domain.dream.rounds import (
+    Consolidation,
+    ConsolidationState,
+    Mode,
+    NewConsolidation,
+    Pair,
+    PairEnd,
+    PairState,
+    Receipt,
+    Stage,
+    merge_id,
+    pair_id,
+)
 from domain.graph import Joined
 from domain.jobs import anchor_id
-from infra.stores.graph import AgeGraph
+from domain.memory import AnchorType
 from tests.contract.conftest import Stores
-from tests.contract.samples import NOW
-from tests.fakes.graph import MemoryGraph
+from tests.contract.samples import NOW, cited
 
-INSERT = """
-INSERT INTO consolidations (id, user_id, request_id, sequence, mode, dry_run, review, chunk_ids, name, force, actor,
-                            timeout_seconds, after_job, state, applying, step, reason, receipt, evidence_position,
-                            accepted_at, started_at)
-SELECT %(id)s, %(user)s, %(request)s, 1 + count(*), 'intermediate', false, false, '{}', '', false, 'test', 60, 0,
-       %(state)s, false, '', '', '{}', 0, now(), now()
-FROM consolidations WHERE user_id = %(user)s
-ON CONFLICT (id) DO UPDATE SET state = %(state)s
-"""
+
+def new_round(request: str = "c1", *, user: str = "ona", review: bool = False) -> NewConsolidation:
+    return NewConsolidation(
+        user_id=user, request_id=request, mode=Mode.INTERMEDIATE, review=review, actor="test", timeout_seconds=60
+    )
+
+
+async def requested(stores: Stores, request: str = "c1", *, user: str = "ona") -> Consolidation:
+    return (await stores.consolidations.request(new_round(request, user=user), now=NOW)).consolidation
 
 
 async def running(
@@ -28,18 +40,31 @@ async def running(
     user: str = "ona",
     state: ConsolidationState = ConsolidationState.RUNNING,
 ) -> UUID:
-    """Store a consolidation in a state, or change its state; returns its id."""
-    identity = consolidation_id(user, request)
-    if isinstance(stores.graph, MemoryGraph):
-        stores.graph._evidence.consolidations[identity] = Consolidation(
-            id=identity, user_id=user, request_id=request, mode=Mode.INTERMEDIATE, sequence=1, after_job=0,
-            state=state, accepted_at=NOW,
-        )  # fmt: skip
-    elif isinstance(stores.graph, AgeGraph):
-        values = {"id": identity, "user": user, "request": request, "state": str(state)}
-        async with stores.graph._database.transaction() as connection:
-            await connection.execute(INSERT, values)
+    """Store a consolidation that has begun, and end it if asked for; returns its id."""
+    identity = (await requested(stores, request, user=user)).id
+    await stores.consolidations.begin(identity, now=NOW)
+    if state is not ConsolidationState.RUNNING:
+        await stores.consolidations.end(identity, state, receipt=Receipt(), now=NOW)
     return identity
+
+
+def two(
+    consolidation: UUID,
+    a: str,
+    b: str,
+    *,
+    user: str = "ona",
+    stage: Stage = Stage.MAIN,
+    state: PairState = PairState.OPEN,
+) -> Pair:
+    """A pair of anchors by key."""
+    key = pair_key(a, b, AnchorType.PERSON)
+    ends = (PairEnd(anchor_id=anchor_id(user, name), name=name, record_ids=(cited(1), cited(2))) for name in (a, b))
+    one, other = ends
+    return Pair(
+        id=pair_id(consolidation, stage, key), key=key, stage=stage, type=AnchorType.PERSON, a=one, b=other,
+        similarity=0.75, state=state,
+    )  # fmt: skip
 
 
 def joined(consolidation: UUID, absorbed: str, representative: str, *, user: str = "ona", again: str = "") -> Joined:

@@ -2,14 +2,18 @@
 
 import asyncio
 from datetime import timedelta
+from uuid import UUID, uuid5
 
 import pytest
 
+from domain.dream.rounds import ConsolidationState, Receipt
 from domain.errors import NotFound, RequestConflict
-from domain.jobs import Acceptance, JobState, job_id
+from domain.jobs import NAMESPACE, Acceptance, Batch, Job, JobState, batch_id, job_id
 from domain.memory import IndexStatus, MemoryKind, NewInput, TimeSource
+from domain.messages import ref_of
 from domain.model_calls import Purpose, Usage
 from tests.contract.conftest import Stores
+from tests.contract.consolidating import requested, running
 from tests.contract.samples import NOW, chunk, message, new_input, record, unit
 
 
@@ -208,6 +212,100 @@ async def test_the_queue_holds_jobs_in_order_of_arrival(stores: Stores) -> None:
     head = await stores.jobs.queue_head("ona")
     assert head.job is not None
     assert (head.job.job_id, head.ready) == (jobs[1].id, True)
+
+
+async def test_a_consolidation_takes_its_turn_between_the_inputs_before_and_after_it(stores: Stores) -> None:
+    before = (await accept(stores, new_input("r1"))).job
+    asked = await requested(stores)
+    after = (await accept(stores, new_input("r2", messages=[message("m3")]))).job
+    assert asked.after_job == before.sequence
+    await stores.jobs.set_state(before.id, JobState.EXTRACTED, now=NOW)
+    head = await stores.jobs.queue_head("ona")
+    assert (head.consolidation, head.job and head.job.job_id) == (None, before.id)
+    await stores.jobs.finish(before.id, now=NOW)
+    await stores.jobs.set_state(after.id, JobState.EXTRACTED, now=NOW)
+    head = await stores.jobs.queue_head("ona")
+    assert (head.consolidation, head.job, head.ready) == (ref_of(asked), None, False)
+    await running(stores)
+    assert (await stores.jobs.queue_head("ona")).consolidation == ref_of(asked)
+    await stores.consolidations.end(asked.id, ConsolidationState.COMPLETED, receipt=Receipt(), now=NOW)
+    head = await stores.jobs.queue_head("ona")
+    assert (head.consolidation, head.job and head.job.job_id, head.ready) == (None, after.id, True)
+
+
+async def test_consolidations_take_turns_in_order_and_none_waits_for_nothing(stores: Stores) -> None:
+    first, second = await requested(stores, "c1"), await requested(stores, "c2")
+    await requested(stores, "c1", user="bo")
+    assert (await stores.jobs.queue_head("ona")).consolidation == ref_of(first)
+    await stores.consolidations.begin(second.id, now=NOW)
+    assert (await stores.jobs.queue_head("ona")).consolidation == ref_of(first)
+    await stores.consolidations.end(first.id, ConsolidationState.REVIEW, receipt=Receipt(), now=NOW)
+    assert (await stores.jobs.queue_head("ona")).consolidation == ref_of(second)
+    await stores.consolidations.end(second.id, ConsolidationState.FAILED, receipt=Receipt(), now=NOW)
+    assert await stores.jobs.queue_head("ona") == await stores.jobs.queue_head("nobody")
+
+
+BATCH = batch_id("ona", ["r0", "r1", "r2", "r3"])
+
+
+async def feed(stores: Stores, count: int = 4) -> list[Job]:
+    """Inputs of a batch, accepted only."""
+    news = [new_input(f"r{n}", messages=[message(f"m{n}")]) for n in range(count)]
+    return [(await stores.jobs.accept(new, body_hash="hash", now=NOW, batch_id=BATCH)).job for new in news]
+
+
+async def test_an_input_belongs_to_the_batch_that_it_was_first_accepted_with(stores: Stores) -> None:
+    (fed,) = await feed(stores, 1)
+    alone = (await accept(stores, new_input("alone", messages=[message("m9")]))).job
+    assert (fed.batch_id, alone.batch_id) == (BATCH, None)
+    again = await stores.jobs.accept(
+        new_input("alone", messages=[message("m9")]), body_hash="hash", now=NOW, batch_id=BATCH
+    )
+    assert again.job == alone
+    assert {job.batch_id for job in await stores.jobs.open_jobs(before=NOW + timedelta(seconds=1))} == {BATCH, None}
+    assert (await stores.jobs.queue_head("ona")).batch_id == BATCH
+    await stores.jobs.set_state(fed.id, JobState.FAILED, now=NOW)
+    assert (await stores.jobs.queue_head("ona")).batch_id is None
+
+
+async def test_a_batch_has_no_more_inputs_under_way_than_its_window(stores: Stores) -> None:
+    jobs = await feed(stores)
+    assert await stores.jobs.next_jobs(BATCH, window=2) == tuple(jobs[:2])
+    assert await stores.jobs.next_jobs(BATCH, window=2) == tuple(jobs[:2])
+    await stores.jobs.set_state(jobs[0].id, JobState.RUNNING, now=NOW)
+    await stores.jobs.set_state(jobs[1].id, JobState.EXTRACTED, now=NOW)
+    assert await stores.jobs.next_jobs(BATCH, window=2) == ()
+    assert await stores.jobs.next_jobs(BATCH, window=1) == ()
+    assert await stores.jobs.next_jobs(BATCH, window=3) == (jobs[2],)
+    await stores.jobs.set_state(jobs[0].id, JobState.COMPLETED, now=NOW)
+    assert await stores.jobs.next_jobs(BATCH, window=2) == (jobs[2],)
+    assert await stores.jobs.next_jobs(batch_id("ona", ["other"]), window=2) == ()
+
+
+async def test_a_batch_tells_how_far_it_is(stores: Stores) -> None:
+    jobs = await feed(stores)
+    assert await stores.jobs.batch("ona", BATCH) == Batch(id=BATCH, user_id="ona", jobs=4)
+    await stores.jobs.set_state(jobs[0].id, JobState.FAILED, now=NOW)
+    await stores.jobs.set_state(jobs[1].id, JobState.RUNNING, now=NOW)
+    await stores.jobs.note_chunk(BATCH, piece(1))
+    whole = Batch(id=BATCH, user_id="ona", jobs=4, started=2, ended=1, chunks=1)
+    assert await stores.jobs.batch("ona", BATCH) == whole
+    assert await stores.jobs.batch("bo", BATCH) == Batch(id=BATCH, user_id="bo")
+
+
+def piece(number: int) -> UUID:
+    """Id of a chunk."""
+    return uuid5(NAMESPACE, f"piece {number}")
+
+
+async def test_chunks_of_a_batch_are_numbered_once_without_gaps(stores: Stores) -> None:
+    numbers = await asyncio.gather(*(stores.jobs.note_chunk(BATCH, piece(n % 6)) for n in range(12)))
+    assert sorted(numbers) == sorted([*range(1, 7)] * 2)
+    assert numbers[:6] == numbers[6:]
+    by_number = {number: piece(n % 6) for n, number in enumerate(numbers)}
+    assert await stores.jobs.noted_chunks(BATCH, after=1, up_to=4) == tuple(by_number[n] for n in (2, 3, 4))
+    assert await stores.jobs.noted_chunks(BATCH, after=-2, up_to=1) == (by_number[1],)
+    assert await stores.jobs.note_chunk(batch_id("ona", ["other"]), piece(3)) == 1
 
 
 async def test_open_jobs_are_all_users_and_oldest_first(stores: Stores) -> None:

@@ -194,6 +194,7 @@ class MemoryMerging:
         theirs = _records(representative)
         known = {representative.name, *representative.aliases}
         every = list(self._evidence.records.values())
+        self._evidence.merges[merge.id] = merge.consolidation_id
         self._log[merge.id] = Logged(
             merge=merge,
             anchor=absorbed,

@@ -11,12 +11,12 @@ from datetime import datetime
 from hashlib import sha256
 from uuid import UUID
 
-from domain.dream.rounds import Consolidation
+from domain.dream.rounds import Consolidation, ConsolidationState, Pair, Stage
 from domain.errors import NotFound, RequestConflict
 from domain.graph import Vector
-from domain.jobs import TERMINAL, Acceptance, Job, JobState, job_id
+from domain.jobs import TERMINAL, Acceptance, Batch, Job, JobState, job_id
 from domain.memory import Chunk, IndexStatus, MemoryKind, Message, NewInput, Record, TimeSource
-from domain.messages import JobRef, QueueHead
+from domain.messages import JobRef, QueueHead, ref_of
 from domain.model_calls import Purpose, RecordView, Usage
 
 
@@ -55,11 +55,26 @@ class Evidence:
     vectors: dict[UUID, Vector] = field(default_factory=dict)
     drafts: dict[tuple[UUID, str], str] = field(default_factory=dict)
     calls: dict[str, CallRow] = field(default_factory=dict)
+    noted: dict[UUID, list[UUID]] = field(default_factory=dict)
+    """Chunks in the graph, by batch."""
     consolidations: dict[UUID, Consolidation] = field(default_factory=dict)
+    evidence_positions: dict[UUID, int] = field(default_factory=dict)
+    """How many records the user had when a consolidation began."""
+    sources: dict[tuple[UUID, Stage, UUID], bool] = field(default_factory=dict)
+    """Sources by consolidation and stage: True for one that waits for a later round."""
+    pairs: dict[UUID, tuple[UUID, Pair]] = field(default_factory=dict)
+    """Pairs with their consolidations."""
+    rejections: set[tuple[str, str]] = field(default_factory=set)
+    merges: dict[UUID, UUID] = field(default_factory=dict)
+    """Consolidations by merge."""
 
     def chunks_of(self, job: UUID) -> list[ChunkRow]:
         """In order."""
         return sorted((r for r in self.chunks.values() if r.chunk.input_id == job), key=lambda r: r.chunk.ordinal)
+
+    def last_sequence(self, user_id: str) -> int:
+        """Of the user's jobs; 0 without any."""
+        return max((job.sequence for job in self.jobs.values() if job.user_id == user_id), default=0)
 
     def view(self, job: UUID) -> Job:
         """The job with its counts."""
@@ -84,7 +99,7 @@ class MemoryJobs:
     def __init__(self, evidence: Evidence) -> None:
         self._rows = evidence
 
-    async def accept(self, new: NewInput, *, body_hash: str, now: datetime) -> Acceptance:
+    async def accept(self, new: NewInput, *, body_hash: str, now: datetime, batch_id: UUID | None = None) -> Acceptance:
         identity = job_id(new.user_id, new.request_id)
         if identity in self._rows.jobs:
             if self._rows.hashes[identity] != body_hash:
@@ -93,9 +108,10 @@ class MemoryJobs:
         fresh = self._fresh(new)
         self._rows.jobs[identity] = Job(
             id=identity,
-            sequence=1 + max((job.sequence for job in self._of_user(new.user_id)), default=0),
+            sequence=1 + self._rows.last_sequence(new.user_id),
             state=JobState.ACCEPTED,
             messages=len(fresh),
+            batch_id=batch_id,
             accepted_at=now,
             **new.model_dump(include={"user_id", "request_id", "session_id", "form", "sanitized"}),
         )
@@ -229,12 +245,52 @@ class MemoryJobs:
                 self._rows.records[record.id] = record.model_copy(update=cleared)
 
     async def queue_head(self, user_id: str) -> QueueHead:
-        waiting = [job for job in self._of_user(user_id) if not job.terminal]
-        if not waiting:
+        open_jobs = sorted((job.sequence, job.id) for job in self._of_user(user_id) if not job.terminal)
+        turns = [
+            (each.sequence, each.id)
+            for each in self._rows.consolidations.values()
+            if each.user_id == user_id
+            and each.state in (ConsolidationState.ACCEPTED, ConsolidationState.RUNNING)
+            and (not open_jobs or each.after_job < open_jobs[0][0])
+        ]
+        if turns:
+            return QueueHead(consolidation=ref_of(self._rows.consolidations[min(turns)[1]]))
+        if not open_jobs:
             return QueueHead()
-        head = self._rows.view(min(waiting, key=lambda job: job.sequence).id)
+        head = self._rows.view(open_jobs[0][1])
         ref = JobRef(user_id=user_id, job_id=head.id, request_id=head.request_id, attempt=head.attempt)
-        return QueueHead(job=ref, ready=head.state is JobState.EXTRACTED, chunks=head.chunks)
+        ready = head.state is JobState.EXTRACTED
+        return QueueHead(job=ref, ready=ready, chunks=head.chunks, batch_id=head.batch_id)
+
+    def _of_batch(self, batch_id: UUID) -> list[Job]:
+        own = (job for job in self._rows.jobs.values() if job.batch_id == batch_id)
+        return sorted(own, key=lambda job: job.sequence)
+
+    async def batch(self, user_id: str, batch_id: UUID) -> Batch:
+        own = [job for job in self._of_batch(batch_id) if job.user_id == user_id]
+        return Batch(
+            id=batch_id,
+            user_id=user_id,
+            jobs=len(own),
+            started=sum(job.state is not JobState.ACCEPTED for job in own),
+            ended=sum(job.terminal for job in own),
+            chunks=len(self._rows.noted.get(batch_id, ())) if own else 0,
+        )
+
+    async def next_jobs(self, batch_id: UUID, *, window: int) -> tuple[Job, ...]:
+        own = self._of_batch(batch_id)
+        accepted = [job for job in own if job.state is JobState.ACCEPTED]
+        under_way = sum(not job.terminal for job in own) - len(accepted)
+        return tuple(self._rows.view(job.id) for job in accepted[: max(window - under_way, 0)])
+
+    async def note_chunk(self, batch_id: UUID, chunk_id: UUID) -> int:
+        noted = self._rows.noted.setdefault(batch_id, [])
+        if chunk_id not in noted:
+            noted.append(chunk_id)
+        return noted.index(chunk_id) + 1
+
+    async def noted_chunks(self, batch_id: UUID, *, after: int, up_to: int) -> tuple[UUID, ...]:
+        return tuple(self._rows.noted.get(batch_id, ())[max(after, 0) : max(up_to, 0)])
 
 
 def _said(message: Message, text: str) -> str:
@@ -284,6 +340,14 @@ class MemoryRecords:
         own = self._of_user(user_id)
         start = next((place for place, record in enumerate(own, start=1) if record.id == after), 0)
         return tuple(record for record in own[start:] if not kinds or record.kind in kinds)[:limit]
+
+    async def semantic_of(self, user_id: str, chunk_ids: Sequence[UUID], *, limit: int) -> tuple[UUID, ...]:
+        own = [record for record in self._of_user(user_id) if record.kind is MemoryKind.SEMANTIC]
+        return tuple(record.id for record in own if record.chunk_id in chunk_ids)[:limit]
+
+    async def semantic_since(self, user_id: str, since: datetime, *, limit: int) -> tuple[UUID, ...]:
+        own = [record for record in self._of_user(user_id) if record.kind is MemoryKind.SEMANTIC]
+        return tuple(record.id for record in own if self._rows.jobs[record.input_id].accepted_at >= since)[:limit]
 
     async def view(self, user_id: str, kind: MemoryKind, *, limit: int) -> tuple[RecordView, ...]:
         own = [record for record in self._of_user(user_id) if record.kind is kind]
@@ -359,7 +423,7 @@ class MemoryRecords:
         rows: list[object] = []
         for job in self._rows.jobs.values():
             mine = self._rows.view(job.id)
-            unlike = {"sequence", "attempt", "accepted_at", "finished_at", "model_calls"}
+            unlike = {"sequence", "attempt", "accepted_at", "finished_at", "model_calls", "batch_id"}
             rows.append(
                 (job.user_id, mine.model_dump_json(exclude=unlike), self._rows.inputs[job.id].model_dump_json())
             )

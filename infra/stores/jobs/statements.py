@@ -130,7 +130,8 @@ ORDER BY sequence LIMIT 1
 BATCH = """
 SELECT count(*)::int AS jobs, count(*) FILTER (WHERE state <> 'accepted')::int AS started,
        count(*) FILTER (WHERE state = ANY(%(terminal)s))::int AS ended,
-       (SELECT count(*)::int FROM batch_chunks WHERE batch_id = %(batch)s) AS chunks
+       CASE WHEN count(*) > 0
+           THEN (SELECT count(*)::int FROM batch_chunks WHERE batch_id = %(batch)s) ELSE 0 END AS chunks
 FROM jobs WHERE batch_id = %(batch)s AND user_id = %(user)s
 """
 NEXT_JOBS = SELECT_JOB + "WHERE j.batch_id = %s AND j.state = 'accepted' ORDER BY j.sequence LIMIT %s"
