@@ -73,7 +73,9 @@ def create(
     timezone: Annotated[str, typer.Option(help="IANA zone of --cron.")] = "UTC",
     final: Annotated[
         bool,
-        typer.Option("--final/--intermediate", help="Also what no round has looked at, with a repair round; or not."),
+        typer.Option(
+            "--final/--intermediate", help="Whether it takes anchors that no round has taken too, with a repair round."
+        ),
     ] = True,
     review: Annotated[bool, typer.Option("--review", help="Hold each merge for a person.")] = False,
     timeout: Annotated[str, typer.Option(help="Longest time of one round.")] = shown(DEFAULT_TIMEOUT_SECONDS),

@@ -86,7 +86,7 @@ def test_only_rounds_are_scheduled(mode: Mode) -> None:
 )
 def test_times_have_bounds(field: str, least: int) -> None:
     for seconds in (least, MAX_TIMEOUT_SECONDS):
-        assert checked_schedule(changed(NIGHTLY, **{field: seconds}))
+        assert getattr(checked_schedule(changed(NIGHTLY, **{field: seconds})), field) == seconds
     for seconds in (least - 1, MAX_TIMEOUT_SECONDS + 1):
         _refused(changed(NIGHTLY, **{field: seconds}), field)
 
