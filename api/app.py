@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from api import failures
 from api.documentation import DocumentedApp
 from api.edge import Edge
-from api.routes import graph, health, jobs, memories, schedules, search
+from api.routes import consolidations, graph, health, jobs, memories, schedules, search
 from api.services import Services
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
@@ -25,7 +25,7 @@ def create_app(services: Services, *, max_body_bytes: int = MAX_BODY_BYTES) -> F
     )
     app.state.services = services
     failures.install(app)
-    for routes in (memories, jobs, search, graph, schedules, health):
+    for routes in (memories, jobs, search, graph, consolidations, schedules, health):
         app.include_router(routes.router)
     app.add_middleware(Edge, max_body_bytes=max_body_bytes)
     return app

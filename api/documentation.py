@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from api.views import ErrorBody, ErrorView
-from domain.errors import InvalidInput, NotFound, RequestConflict, ReverieError, StoreUnavailable
+from domain.errors import InvalidInput, MergeConflict, NotFound, RequestConflict, ReverieError, StoreUnavailable
 
 Answers = dict[int | str, dict[str, Any]]
 
@@ -92,3 +92,13 @@ MANY = errors(422, 500, 503)
 
 BODY = errors(400, 413, 422, 500, 503)
 """Errors of a route that takes a body."""
+
+MERGE_CONFLICT: Answers = {
+    409: _error(
+        "The pair does not wait for this decision, or its consolidation has ended.",
+        ErrorBody(
+            type=MergeConflict.type, message="the pair does not wait for this decision: it is merged", retryable=False
+        ),
+    )
+}
+"""Of a decision that comes too late."""

@@ -12,7 +12,9 @@ from starlette.exceptions import HTTPException
 from api.bodies import NOT_A_NUMBER, REPEATED
 from api.views import ErrorBody, ErrorView
 from domain.errors import (
+    ConsolidationEnded,
     InvalidInput,
+    MergeConflict,
     ModelUnavailable,
     NotFound,
     RequestConflict,
@@ -29,6 +31,8 @@ _STATUS: tuple[tuple[type[ReverieError], int], ...] = (
     (InvalidInput, 422),
     (NotFound, 404),
     (RequestConflict, 409),
+    (MergeConflict, 409),
+    (ConsolidationEnded, 409),
     (Unavailable, 503),
     (ModelUnavailable, 503),
 )

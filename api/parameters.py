@@ -36,3 +36,7 @@ MemoryId = Annotated[UUID, Path(description="Id of a record.")]
 AnchorId = Annotated[UUID, Path(description="Id of an anchor.")]
 
 JobId = Annotated[UUID, Path(description="Id of a job.")]
+
+ConsolidationId = Annotated[UUID, Path(description="Id of a consolidation.")]
+
+PairId = Annotated[UUID, Path(description="Id of a pair.")]

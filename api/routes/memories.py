@@ -1,16 +1,14 @@
 """Memories: write one, list them, and trace one to its turns and its facts."""
 
-import asyncio
 from typing import Annotated
-from uuid import uuid4
 
-from fastapi import APIRouter, Body, Header, Query, Response
+from fastapi import APIRouter, Body, Query, Response
 
 from api import examples
 from api.bodies import StrictRoute
 from api.documentation import BODY, MANY, ONE, errors, example
 from api.parameters import After, Limit, MemoryId, ServicesDep, UserId
-from api.services import Services
+from api.routes.answers import IdempotencyKey, request_id
 from api.views import (
     AcceptedView,
     FactsView,
@@ -22,15 +20,10 @@ from api.views import (
     MessageView,
     SourcesView,
 )
-from domain.jobs import Job
+from api.waiting import Wait, waited_for
 from domain.memory import MemoryKind
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
-
-MAX_WAIT = 60
-"""Longest a write waits for its job, in seconds."""
-
-POLL_SECONDS = 0.25
 
 MAX_FACTS = 200
 """Frames told of one record."""
@@ -53,27 +46,22 @@ async def add(
     services: ServicesDep,
     response: Response,
     body: Annotated[MemoryIn, Body(openapi_examples=_EXAMPLES)],
-    idempotency_key: Annotated[str | None, Header(description="The same key again is the same request.")] = None,
-    wait: Annotated[float, Query(ge=0, le=MAX_WAIT, description="Seconds to wait for the job to end.")] = 0,
+    idempotency_key: IdempotencyKey = None,
+    wait: Wait = 0,
 ) -> AcceptedView:
     """Store an input and start its workflow: 202 with the job, or 200 once the job has ended."""
-    accepted = await services.acceptor.accept(body.input(idempotency_key or str(uuid4())))
-    job = await _ended(services, accepted.job, wait)
+    accepted = await services.acceptor.accept(body.input(request_id(idempotency_key)))
+    job = await waited_for(
+        accepted.job,
+        lambda: services.jobs.job(accepted.job.user_id, accepted.job.id),
+        until=lambda job: job.terminal,
+        seconds=wait,
+    )
     view = JobView.of(job)
     response.headers["Location"] = view.status_url
     if job.terminal:
         response.status_code = 200
     return AcceptedView(job=view, created=accepted.created, status_url=view.status_url)
-
-
-async def _ended(services: Services, job: Job, wait: float) -> Job:
-    """The job once it has ended, or as it is after the wait."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + wait
-    while not job.terminal and loop.time() < deadline:
-        await asyncio.sleep(min(POLL_SECONDS, max(deadline - loop.time(), 0)))
-        job = await services.jobs.job(job.user_id, job.id)
-    return job
 
 
 @router.get("", summary="List memories", responses=MANY | example(200, examples.MEMORIES, "A page of records."))

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from datetime import datetime
+from datetime import UTC, datetime
 
 from domain.dream.rounds import ROUNDS, Mode, NewConsolidation
 from domain.errors import InvalidInput
@@ -27,12 +27,21 @@ def checked(new: NewConsolidation, *, now: datetime) -> NewConsolidation:
         raise InvalidInput(f"must be {MIN_TIMEOUT_SECONDS} to {MAX_TIMEOUT_SECONDS} seconds", field="timeout_seconds")
     if new.since is not None and new.since > now:
         raise InvalidInput("lies in the future", field="since")
+    since = None if new.since is None else _in_utc(new.since)
     _check_text(new.actor, "actor", MAX_ACTOR_CHARACTERS)
     if new.mode in ROUNDS:
         _check_round(new)
     else:
         _check_by_hand(new)
-    return new.model_copy(update={"chunk_ids": tuple(sorted(set(new.chunk_ids)))})
+    return new.model_copy(update={"chunk_ids": tuple(sorted(set(new.chunk_ids))), "since": since})
+
+
+def _in_utc(since: datetime) -> datetime:
+    """In UTC, as it is stored. The first hours of the calendar may have no such time."""
+    try:
+        return since.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidInput("lies outside the calendar", field="since") from error
 
 
 def _check_round(new: NewConsolidation) -> None:
