@@ -1,24 +1,42 @@
-"""Services without servers, for the command line: real acceptor, stores in memory, jobs that end as scripted."""
+"""Services without servers, for the command line: real acceptor and dreamer, stores in memory, jobs and consolidations
+that end as scripted."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import cast
 from uuid import UUID
 
 from api.acceptor import Acceptor
+from api.dreamer import Dreamer
 from api.search import Retriever
 from api.services import Services
 from domain.chunking import cut
+from domain.dream.rounds import (
+    ROUNDS,
+    Consolidation,
+    ConsolidationState,
+    Mode,
+    NewConsolidation,
+    Pair,
+    PairState,
+    Receipt,
+    Stage,
+    final_request,
+)
+from domain.errors import MergeConflict
 from domain.jobs import Job, JobState
 from domain.memory import IndexStatus, MemoryKind, RecordDraft, Source
-from domain.ports import Embedder, JobStore, RecordStore
+from domain.messages import PairDecision
+from domain.ports import ConsolidationStore, Embedder, JobStore, RecordStore
 from domain.records import records_of
 from domain.retrieval.plan import plan
 from domain.retrieval.query import SearchQuery, SearchResult
 from infra.run.bootstrap import input_limits
 from infra.settings import Settings
+from tests.fakes.consolidations import MemoryConsolidations
 from tests.fakes.graph import MemoryGraph
+from tests.fakes.schedules import MemorySchedules
 from tests.fakes.stores import Evidence, MemoryJobs, MemoryModelCalls, MemoryRecords
 from tests.fakes.vault import MemoryVault
 
@@ -27,18 +45,29 @@ NOW = datetime(2025, 7, 1, 12, tzinfo=UTC)
 CHUNK_CHARACTERS, CHUNK_TURNS = 4_000, 8
 
 
-class InstantWorker:
-    """WorkflowStarter whose workflow is over at once: one episodic record a message, or a failure."""
+BATCH_WINDOW = 4
 
-    def __init__(self, jobs: JobStore, records: RecordStore) -> None:
+
+class InstantWorker:
+    """WorkflowStarter whose workflows are over at once: one episodic record a message, or a failure; of a round the
+    pairs it is told to find, all of them the same."""
+
+    def __init__(self, jobs: JobStore, records: RecordStore, consolidations: ConsolidationStore) -> None:
         self._jobs = jobs
         self._records = records
+        self._consolidations = consolidations
         self.failing = False
         """A writer gives up on every chunk."""
         self.asleep = False
         """Nothing is worked on."""
         self.unindexed = 0
         """Records of a job that do not get into the graph."""
+        self.pairs: Sequence[Pair] = ()
+        """What the next round finds."""
+        self.dream_failure: tuple[str, str, str] = ("", "", "")
+        """Step, reason and detail with which every consolidation fails."""
+        self.batches: list[UUID] = []
+        """Started, in order."""
 
     async def start_ingest(self, job: Job) -> None:
         if self.asleep:
@@ -72,7 +101,69 @@ class InstantWorker:
         await self._jobs.set_state(job.id, JobState.CANCELLED, now=NOW, reason="cancelled")
 
     async def wake_queue(self, user_id: str) -> None:
+        if self.asleep:
+            return
+        for each in reversed(await self._consolidations.consolidations(user_id)):
+            if each.state is ConsolidationState.ACCEPTED:
+                await self._dream(each)
+
+    async def _dream(self, each: Consolidation) -> None:
+        await self._consolidations.begin(each.id, now=NOW)
+        step, reason, detail = self.dream_failure
+        if reason:
+            await self._end(each, ConsolidationState.FAILED, step=step, reason=reason, detail=detail)
+        elif each.mode in ROUNDS:
+            await self._round(each)
+        else:
+            await self._end(each, ConsolidationState.COMPLETED)
+
+    async def _round(self, each: Consolidation) -> None:
+        becomes = PairState.PENDING if each.review else PairState.PROPOSED if each.dry_run else PairState.MERGED
+        if not each.applying:
+            found = [pair.model_copy(update={"state": becomes}) for pair in self.pairs]
+            await self._consolidations.save_pairs(each.id, Stage.MAIN, found, waiting=())
+        approved = await self._consolidations.pairs(each.id, states=(PairState.APPROVED,))
+        await self._consolidations.settle([pair.model_copy(update={"state": PairState.MERGED}) for pair in approved])
+        pending = await self._consolidations.pairs(each.id, states=(PairState.PENDING,))
+        await self._end(each, ConsolidationState.REVIEW if pending else ConsolidationState.COMPLETED)
+
+    async def _end(self, each: Consolidation, state: ConsolidationState, **failure: str) -> None:
+        merged = await self._consolidations.pairs(each.id, states=(PairState.MERGED,))
+        await self._consolidations.end(each.id, state, receipt=Receipt(merged=len(merged)), now=NOW, **failure)
+
+    async def cancel_consolidation(self, consolidation: Consolidation) -> bool:
+        return False
+
+    async def start_review(self, consolidation: Consolidation) -> None:
         return None
+
+    async def decide(self, consolidation: Consolidation, decision: PairDecision) -> None:
+        (pair,) = [pair for pair in await self._consolidations.pairs(consolidation.id) if pair.id == decision.pair_id]
+        if pair.state is not PairState.PENDING:
+            raise MergeConflict(f"the pair does not wait for this decision: it is {pair.state}")
+        decided = {
+            "state": PairState.APPROVED if decision.approve else PairState.DECLINED,
+            "canonical": decision.canonical or pair.canonical,
+            "decided_by": decision.actor,
+        }
+        await self._consolidations.settle([pair.model_copy(update=decided)])
+        if decision.approve:
+            await self._consolidations.apply_review(consolidation.id, now=NOW)
+            await self.wake_queue(decision.user_id)
+        elif not await self._consolidations.pairs(consolidation.id, states=(PairState.PENDING,)):
+            await self._end(consolidation, ConsolidationState.COMPLETED)
+
+    async def start_batch(self, user_id: str, batch_id: UUID) -> None:
+        self.batches.append(batch_id)
+        if self.asleep:
+            return
+        while jobs := await self._jobs.next_jobs(batch_id, window=BATCH_WINDOW):
+            for job in jobs:
+                await self.start_ingest(job)
+        batch = await self._jobs.batch(user_id, batch_id)
+        asked = NewConsolidation(user_id=user_id, request_id=final_request(batch_id, batch.jobs), mode=Mode.FINAL)
+        await self._consolidations.request(asked, now=NOW)
+        await self.wake_queue(user_id)
 
 
 class ScriptedRetriever:
@@ -96,7 +187,9 @@ class FakeServices:
         self.records = MemoryRecords(self.evidence)
         self.entries: dict[UUID, tuple[str, str, bytes]] = {}
         self.vault = MemoryVault(self.entries, b"key")
-        self.worker = InstantWorker(self.jobs, self.records)
+        self.consolidations = MemoryConsolidations(self.evidence)
+        self.graph = MemoryGraph(self.evidence)
+        self.worker = InstantWorker(self.jobs, self.records, self.consolidations)
         self.retriever = ScriptedRetriever()
 
     @asynccontextmanager
@@ -105,7 +198,7 @@ class FakeServices:
         yield Services(
             jobs=self.jobs,
             records=self.records,
-            graph=MemoryGraph(),
+            graph=self.graph,
             calls=MemoryModelCalls(self.evidence),
             vault=self.vault,
             embedder=cast(Embedder, None),  # only the retriever embeds
@@ -118,5 +211,8 @@ class FakeServices:
                 default_timezone=settings.default_timezone,
                 clock=lambda: NOW,
             ),
+            consolidations=self.consolidations,
+            dreamer=Dreamer(self.consolidations, self.worker, clock=lambda: NOW),
+            schedules=MemorySchedules(),
             settings=settings,
         )
