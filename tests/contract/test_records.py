@@ -108,6 +108,19 @@ async def test_the_view_is_the_newest_of_a_kind(stores: Stores) -> None:
     assert [each.title for each in view] == ["title 1", "title 0"]
 
 
+async def test_semantic_records_of_chunks_and_of_a_time_in_the_order_of_writing(stores: Stores) -> None:
+    one, two = await a_chunk(stores, chunks=2)
+    semantic = [record(each, n, kind=MemoryKind.SEMANTIC) for each in (two, one) for n in range(2)]
+    await commit(stores, *semantic, record(one, 0))
+    ids = [each.id for each in semantic]
+    assert await stores.records.semantic_of("ona", [one.id, two.id], limit=9) == tuple(ids)
+    assert await stores.records.semantic_of("ona", [one.id], limit=1) == (ids[2],)
+    assert await stores.records.semantic_of("bo", [one.id], limit=9) == ()
+    assert await stores.records.semantic_since("ona", NOW, limit=3) == tuple(ids[:3])
+    assert await stores.records.semantic_since("ona", NOW + timedelta(seconds=1), limit=3) == ()
+    assert await stores.records.semantic_since("bo", NOW, limit=3) == ()
+
+
 async def test_index_status_is_kept(stores: Stores) -> None:
     (one,) = await a_chunk(stores)
     await commit(stores, record(one))

@@ -26,7 +26,7 @@ from domain.retrieval import lanes
 from domain.retrieval.entry import HUB_CEILING, K_A, MAX_EXACT
 from domain.retrieval.query import SearchQuery
 from infra.run.embedded.postgres import with_database
-from infra.stores import records
+from infra.stores import consolidations, records
 from infra.stores.database import SESSION_OPTIONS, Database
 from infra.stores.graph import AgeGraph, statements
 from infra.stores.graph.properties import agtype, agtypes
@@ -130,6 +130,26 @@ FILL = (
     """
     INSERT INTO record_vectors (user_id, record_id, model, vector)
     SELECT user_id, id, '', ARRAY[1, position % 19, position % 23]::float8[]::vector FROM records
+    """,
+    """
+    INSERT INTO consolidations (id, user_id, request_id, sequence, mode, dry_run, review, chunk_ids, name, force, actor,
+                                timeout_seconds, after_job, state, applying, step, reason, detail, receipt,
+                                evidence_position, accepted_at)
+    SELECT md5(u || 'c' || c)::uuid, 'u' || u, 'r' || c, c, 'final', false, false, '{}', '', false, '', 60, 1,
+           CASE WHEN u % 50 = 1 AND c = 1 THEN 'accepted' ELSE 'completed' END, false, '', '', '', '{}', 0, now()
+    FROM generate_series(1, 1500) u
+    CROSS JOIN LATERAL generate_series(1, CASE WHEN u = 1 THEN 1000 ELSE 3 END) c
+    """,
+    """
+    INSERT INTO dream_pairs (id, consolidation_id, stage, key, type, a_id, a_name, a_records, b_id, b_name, b_records,
+                             similarity, state, verdict, reason, decided_by)
+    SELECT md5(c.id::text || n)::uuid, c.id, 'main', md5(c.user_id || n), 'person', c.id, '', '{}', c.id, '', '{}', 1,
+           'unsure', 'unsure', '', ''
+    FROM consolidations c, generate_series(1, 20) n
+    """,
+    """
+    INSERT INTO evidence_digests (user_id, records, first, second)
+    SELECT user_id, count(*), 0, 0 FROM records GROUP BY user_id
     """,
 )
 
@@ -418,3 +438,34 @@ def test_records_by_chunk_page_and_view(filled: Any, explain: Any) -> None:
 def test_a_job_and_the_queue(filled: Any, explain: Any) -> None:
     assert_indexed(explain(jobs.JOB_BY_ID, (identity(filled, "3j5"),)), buffers=60)
     assert_indexed(explain(jobs.QUEUE_HEAD, ("u3",)), buffers=5)
+
+
+def test_consolidations_whose_turn_it_is(explain: Any) -> None:
+    for sequence in (None, 2):
+        plan = explain(jobs.QUEUED_CONSOLIDATION, {"user": "u1", "sequence": sequence})
+        assert plan["Actual Rows"] == 1
+        assert_indexed(plan, buffers=5)
+    plan = explain(consolidations.WAITING_USERS, (datetime.now(UTC), 1_000))
+    assert plan["Actual Rows"] == 30
+    assert_indexed(plan, buffers=40)
+    assert rows_read(plan, "consolidations") == 30
+
+
+def test_a_digest_costs_what_is_new(filled: Any, explain: Any) -> None:
+    last = filled.execute("SELECT max(position) AS last FROM records WHERE user_id = 'u1'").fetchone()["last"]
+    assert_indexed(explain(consolidations.POSITION, ("u1",)), buffers=10)
+    plan = explain(consolidations.DIGEST, {"user": "u1", "position": last - 10})
+    assert_indexed(plan, buffers=60)
+    assert rows_read(plan, "records") <= 10
+
+
+def test_pairs_and_what_was_asked_about_them(filled: Any, explain: Any) -> None:
+    one = identity(filled, "1c7")
+    page = {"id": one, "stage": None, "states": None, "after": None, "limit": None}
+    plan = explain(consolidations.PAIRS, page)
+    assert plan["Actual Rows"] == 20
+    assert_indexed(plan, buffers=40)
+    keys = [filled.execute("SELECT md5('u3' || %s) AS key", (n,)).fetchone()["key"] for n in range(1, 6)]
+    plan = explain(consolidations.ASKED, (keys, "u3", one))
+    assert plan["Actual Rows"] == 5
+    assert_indexed(plan, buffers=200)
