@@ -19,10 +19,11 @@ from temporalio.client import (
 from domain.dream.schedules import MIN_CATCH_UP_SECONDS, NewSchedule, Schedule
 from domain.errors import InvalidInput, Unavailable
 from domain.messages import ScheduledOutcome
+from infra.run.embedded import temporal
 from infra.run.embedded.temporal import EmbeddedTemporal
 from tests.patience import eventually
 from tests.workflow.scripted_rounds import ScriptedRounds
-from tests.workflow.test_scheduled import connected, working
+from tests.workflow.test_scheduled import SHORT_HISTORY, connected, working
 from workflows.policies import workflow_id
 from workflows.schedules import TemporalSchedules
 
@@ -92,6 +93,28 @@ async def test_a_hung_run_is_timed_out_and_counted_and_the_next_one_runs(client:
         assert [one.run for one in rounds.asked] == [run.run_id for run in found.recent]
         await schedules.delete("ana", "nightly")
         assert (await schedules.create(NIGHTLY)).timed_out == 0
+
+
+async def test_a_hung_run_is_timed_out_once_however_often_it_went_on_as_new(
+    monkeypatch: pytest.MonkeyPatch, data_dir: Path
+) -> None:
+    monkeypatch.setattr(temporal, "_DYNAMIC_CONFIG", (*temporal._DYNAMIC_CONFIG, f"{SHORT_HISTORY}=12"))
+    server = EmbeddedTemporal(data_dir)
+    client = await connected(await asyncio.to_thread(server.start))
+    rounds = ScriptedRounds(["ana"])
+    rounds.hung = {"ana"}
+    try:
+        async with working(client, rounds) as prefix:
+            schedules = TemporalSchedules(client, prefix=prefix)
+            await schedules.create(NIGHTLY.model_copy(update={"user_id": None, "run_timeout_seconds": 5}))
+            await schedules.trigger(None, "nightly")
+            found = await eventually(
+                lambda: schedules.schedule(None, "nightly"), lambda found: found.runs == 1 and not found.running
+            )
+            assert (found.timed_out, found.failed) == (1, 0)
+            assert len(rounds.asked) > len(set(rounds.asked)) == 1
+    finally:
+        await asyncio.to_thread(server.stop)
 
 
 async def test_schedules_outlive_a_kill_of_the_server_and_of_the_workers(server: EmbeddedTemporal) -> None:

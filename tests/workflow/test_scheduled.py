@@ -26,6 +26,9 @@ from workflows.scheduled import ScheduledWorkflow
 
 _numbers = itertools.count(1)
 
+SHORT_HISTORY = "limit.historyCount.suggestContinueAsNew"
+"""The server's own word for how many events are enough for one run of a workflow."""
+
 
 async def connected(address: str) -> Client:
     return await Client.connect(address, namespace=NAMESPACE, data_converter=pydantic_data_converter)
@@ -119,8 +122,7 @@ async def test_a_round_that_hangs_does_not_hold_up_the_others(client: Client) ->
 
 async def test_long_rounds_are_carried_over_a_full_history(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> None:
     """Each is asked for again in the next run, as the same request, and counted once."""
-    short = "limit.historyCount.suggestContinueAsNew=40"
-    monkeypatch.setattr(temporal, "_DYNAMIC_CONFIG", (*temporal._DYNAMIC_CONFIG, short))
+    monkeypatch.setattr(temporal, "_DYNAMIC_CONFIG", (*temporal._DYNAMIC_CONFIG, f"{SHORT_HISTORY}=40"))
     server = EmbeddedTemporal(data_dir)
     client = await connected(await asyncio.to_thread(server.start))
     users = [f"u{number}" for number in range(ROUNDS_AT_A_TIME + 3)]
