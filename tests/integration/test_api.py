@@ -3,8 +3,6 @@
 import json
 import re
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,122 +12,15 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel
 
-from api import views
-from api.acceptor import Acceptor
-from api.app import create_app
-from api.search import Retriever
-from api.services import Services
+from api import consolidation_views, schedule_views, views
+from domain.dream.schedules import NewSchedule
 from domain.errors import StoreUnavailable
-from domain.intake import Limits
-from domain.jobs import Job, JobState
-from domain.memory import MemoryKind, Record
-from infra.settings import Settings
-from tests.fakes.graph import MemoryGraph
-from tests.fakes.stores import Evidence, MemoryJobs, MemoryModelCalls, MemoryRecords
-from tests.fakes.vault import MemoryVault
-from tests.unit.retrieval.world import Said, World
-
-NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
-
-CANARY = "zebrafishcanary"
+from domain.jobs import JobState
+from domain.memory import MemoryKind
+from tests.integration.conftest import CANARY, NOW, Server, dreamed, error_of, told
+from tests.unit.retrieval.world import Said
 
 MESSAGE = {"id": "m1", "speaker": "Ana", "text": "I moved to Porto.", "sent_at": "2024-05-02T09:30:00Z"}
-
-
-class Starter:
-    """Notes what is started; a cancelled job ends at once."""
-
-    def __init__(self, jobs: MemoryJobs) -> None:
-        self.jobs = jobs
-        self.started: list[UUID] = []
-        self.closed: set[UUID] = set()
-
-    async def start_ingest(self, job: Job) -> None:
-        self.started.append(job.id)
-
-    async def ingest_open(self, job: Job) -> bool | None:
-        return job.id in self.started and job.id not in self.closed
-
-    async def cancel_ingest(self, job: Job) -> None:
-        assert job.id not in self.closed
-        await self.jobs.set_state(job.id, JobState.CANCELLED, now=NOW)
-
-    async def wake_queue(self, user_id: str) -> None:
-        pass
-
-
-@dataclass
-class Server:
-    """An application with its stores within reach."""
-
-    app: FastAPI
-    client: httpx.AsyncClient
-    world: World
-    graph: MemoryGraph
-    starter: Starter
-    user_records: dict[str, tuple[Record, ...]] = field(default_factory=dict)
-
-    async def get(self, path: str, **params: object) -> httpx.Response:
-        """GET as Ana unless said."""
-        given: dict[str, Any] = {"user_id": "ana", **params}
-        return await self.client.get(path, params=given)
-
-    async def add(self, body: dict[str, Any], *, key: str | None = None, wait: float = 0) -> httpx.Response:
-        """POST /v1/memories."""
-        headers = {} if key is None else {"Idempotency-Key": key}
-        return await self.client.post("/v1/memories", json=body, headers=headers, params={"wait": wait})
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[Server]:
-    """An application over empty stores in memory."""
-    evidence = Evidence()
-    graph = MemoryGraph(evidence)
-    jobs, records = MemoryJobs(evidence), MemoryRecords(evidence)
-    world, starter = World(jobs, records, graph), Starter(jobs)
-    vault = MemoryVault({}, bytes(32))
-    services = Services(
-        jobs=jobs,
-        records=records,
-        graph=graph,
-        calls=MemoryModelCalls(evidence),
-        vault=vault,
-        embedder=world.embedder,
-        retriever=Retriever(graph, records, world.embedder),
-        acceptor=Acceptor(
-            jobs,
-            vault,
-            starter,
-            limits=Limits(max_message_characters=1000, max_input_messages=5),
-            default_timezone="UTC",
-            clock=lambda: NOW,
-        ),
-        settings=Settings(),
-    )
-    app = create_app(services, max_body_bytes=20_000)
-    transport = httpx.ASGITransport(app=app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://memory") as client:
-        yield Server(app, client, world, graph, starter)
-
-
-async def told(server: Server) -> None:
-    """Ana's runs, and the same of Bob with a canary in every text and name."""
-    arms = (("agent", "Ana"), ("location", "canal"))
-    said = [Said("Ana ran along the canal.", "run", arms), Said("Ana swam in the canal.", "swim", arms, day=1)]
-    server.user_records["ana"] = await server.world.tell("ana", "s1", said)
-    secret = (("agent", "Ana"), ("location", "canal"), ("object", CANARY))
-    server.user_records["bob"] = await server.world.tell(
-        "bob", f"s-{CANARY}", [Said(f"Ana ran along the canal with a {CANARY}.", "run", secret)]
-    )
-
-
-def error_of(response: httpx.Response) -> dict[str, Any]:
-    """The error of an answer, which has the one shape."""
-    body = response.json()
-    assert set(body) == {"error"}
-    assert set(body["error"]) == {"type", "message", "retryable"}
-    error: dict[str, Any] = body["error"]
-    return error
 
 
 # ------------------------------------------------------------------------------------------------------ writing
@@ -348,7 +239,7 @@ async def test_unreadable_json_is_refused(server: Server, content: bytes) -> Non
 async def test_a_body_with_two_meanings_is_refused(server: Server) -> None:
     """By every route that takes a body: a name that stands twice, however deep, and numbers that JSON has not."""
     for path in bodies(server.app):
-        for content, told in (
+        for content, why in (
             ('{"user_id": "ana", "user_id": "bob"}', "a name stands twice in one object"),
             (
                 f'{{"user_id": "ana", "filters": [{{"{CANARY}": 1, "{CANARY}": 2}}]}}',
@@ -358,7 +249,7 @@ async def test_a_body_with_two_meanings_is_refused(server: Server) -> None:
         ):
             response = await server.client.post(path, content=content, headers={"Content-Type": "application/json"})
             assert (response.status_code, error_of(response)["type"]) == (422, "invalid_input"), path
-            assert error_of(response)["message"] == f"body: {told}"
+            assert error_of(response)["message"] == f"body: {why}"
 
 
 @pytest.mark.parametrize(
@@ -456,12 +347,22 @@ def bodies(app: FastAPI) -> list[str]:
 BODIES: dict[str, dict[str, object]] = {
     "/v1/search": {"query": f"Who ran along the canal with a {CANARY}?", "explain": True},
     "/v1/memories": {"messages": [{**MESSAGE, "text": "ran along the canal"}], "session_id": f"s-{CANARY}"},
+    "/v1/consolidations": {"mode": "final"},
+    "/v1/consolidations/{consolidation_id}/undo": {},
+    "/v1/consolidations/{consolidation_id}/pairs/{pair_id}": {"approve": True},
+    "/v1/anchors/{anchor_id}/merge": {"absorbed": str(uuid4())},
+    "/v1/anchors/{anchor_id}/split": {"name": CANARY},
+    "/v1/schedules": {"name": "nightly", "cron": "0 3 * * *"},
 }
 """Bodies of the routes that take one; a new route with a body must be added here."""
+
+USER_IN_BODY = ("/v1/search", "/v1/memories", "/v1/consolidations")
+"""The other routes take it as a parameter."""
 
 
 async def test_no_route_shows_anything_of_another_user(server: Server) -> None:
     await told(server)
+    await dreamed(server, "bob", CANARY, f"{CANARY} two")
     await check_isolation(server)
     documented = {(verb.upper(), path) for path, verbs in server.app.openapi()["paths"].items() for verb in verbs}
     assert set(routes(server.app)) == documented
@@ -476,6 +377,7 @@ async def test_a_route_that_shows_what_is_anothers_or_has_no_id_of_bobs_is_notic
         return {"text": CANARY}
 
     await told(server)
+    await dreamed(server, "bob", CANARY, f"{CANARY} two")
     server.app.add_api_route(path, leak, include_in_schema=documented)
     with pytest.raises((AssertionError, KeyError)):
         await check_isolation(server)
@@ -486,6 +388,7 @@ async def test_a_new_route_with_a_body_must_be_asked_with_one(server: Server) ->
         return body
 
     await told(server)
+    await dreamed(server, "bob", CANARY, f"{CANARY} two")
     server.app.add_api_route("/v1/notes", strict, methods=["POST"])
     with pytest.raises(AssertionError, match="/v1/notes"):
         await check_isolation(server)
@@ -496,8 +399,8 @@ async def check_isolation(server: Server) -> None:
     ids = await bobs_ids(server)
     for method, path in routes(server.app):
         filled = re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], path)
-        response = await ask_as_ana(server, method, filled)
-        expected = {404} if "{" in path else {200, 202}
+        response = await ask_as_ana(server, method, path, filled)
+        expected = {404} if "{" in path else {200, 201, 202}
         assert response.status_code in expected, (method, path, response.text)
         answer = response.text.replace(f"s-{CANARY}", "").replace(f"with a {CANARY}?", "")
         told_plan = response.json().get("plan") or {}
@@ -523,27 +426,46 @@ async def bobs_ids(server: Server) -> dict[str, str]:
     anchors = await server.graph.anchor_page("bob", limit=10)
     (frame,) = await server.graph.frames_of_records("bob", [record.id], limit=1)
     canary = next(anchor for anchor in anchors if anchor.name == CANARY)
+    (round_,) = await server.services.consolidations.consolidations("bob")
+    (pair,) = await server.services.consolidations.pairs(round_.id)
+    schedule = NewSchedule(name="bobs-nightly", user_id="bob", cron="0 3 * * *")
     ids = {
         "memory_id": str(record.id),
         "job_id": str(record.input_id),
         "anchor_id": str(canary.id),
         "frame_id": frame.id,
+        "consolidation_id": str(round_.id),
+        "pair_id": str(pair.id),
+        "schedule_name": (await server.services.schedules.create(schedule)).name,
     }
-    for name, path in (("memory_id", "memories"), ("job_id", "jobs"), ("anchor_id", "anchors"), ("frame_id", "frames")):
-        assert CANARY in (await server.get(f"/v1/{path}/{ids[name]}", user_id="bob")).text
+    for path in (
+        f"memories/{ids['memory_id']}",
+        f"jobs/{ids['job_id']}",
+        f"anchors/{ids['anchor_id']}",
+        f"anchors/{ids['anchor_id']}/merges",
+        f"frames/{ids['frame_id']}",
+        f"consolidations/{ids['consolidation_id']}",
+        f"consolidations/{ids['consolidation_id']}/pairs",
+        f"consolidations/{ids['consolidation_id']}/merges",
+    ):
+        assert CANARY in (await server.get(f"/v1/{path}", user_id="bob")).text
+    assert (await server.get(f"/v1/schedules/{ids['schedule_name']}", user_id="bob")).status_code == 200
     return ids
 
 
-async def ask_as_ana(server: Server, method: str, path: str) -> httpx.Response:
-    """A request by Ana, by the parameter and in the body."""
+async def ask_as_ana(server: Server, method: str, path: str, filled: str) -> httpx.Response:
+    """A request by Ana, by the parameter and, where it is taken there, in the body."""
     body = BODIES.get(path) if method == "POST" else None
-    return await server.client.request(
-        method, path, params={"user_id": "ana"}, json=None if body is None else {"user_id": "ana", **body}
-    )
+    if body is not None and path in USER_IN_BODY:
+        body = {"user_id": "ana", **body}
+    return await server.client.request(method, filled, params={"user_id": "ana"}, json=body)
 
 
 ANSWERS: dict[str, type[BaseModel]] = {
-    view.__name__: view for view in vars(views).values() if isinstance(view, type) and issubclass(view, BaseModel)
+    view.__name__: view
+    for module in (views, consolidation_views, schedule_views)
+    for view in vars(module).values()
+    if isinstance(view, type) and issubclass(view, BaseModel)
 }
 
 
@@ -553,7 +475,8 @@ async def test_every_route_is_described_with_examples_that_are_true_to_its_types
             assert verb["summary"], path
             assert verb["description"], path
             assert all(given.get("description") for given in verb.get("parameters", ())), (method, path)
-            contents = [*([verb["requestBody"]] if "requestBody" in verb else []), *verb["responses"].values()]
+            answers = [answer for status, answer in verb["responses"].items() if status != "204"]
+            contents = [*([verb["requestBody"]] if "requestBody" in verb else []), *answers]
             for content in (described["content"]["application/json"] for described in contents):
                 view = ANSWERS[content["schema"]["$ref"].rsplit("/")[-1]]
                 assert content["examples"], (method, path)
@@ -561,15 +484,20 @@ async def test_every_route_is_described_with_examples_that_are_true_to_its_types
                     view.model_validate_json(json.dumps(shown["value"]))
 
 
+CONFLICTS = {*BODIES} - {"/v1/search"}
+"""What is sent to these may conflict with what was sent before."""
+
+
 async def test_every_route_documents_its_errors_in_the_one_shape(server: Server) -> None:
     """500 of all, 422 and 503 of what takes a user, 404 of what names one thing, 400 and 413 of what takes a body."""
     for path, methods in server.app.openapi()["paths"].items():
-        for verb in methods.values():
+        for method, verb in methods.items():
             found = {int(status) for status in verb["responses"] if int(status) >= 400}
             expected = {500} if path in ("/healthz", "/readyz") else {422, 500, 503}
             expected |= {404} if "{" in path else set()
             expected |= {400, 413} if "requestBody" in verb else set()
-            expected |= {"/v1/memories": {409}, "/readyz": {503}}.get(path, set()) if found - expected else set()
+            expected |= {409} if path in CONFLICTS and method == "post" else set()
+            expected |= {503} if path == "/readyz" else set()
             assert found == expected, path
             for status in found - ({503} if path == "/readyz" else set()):
                 described = verb["responses"][str(status)]
