@@ -8,9 +8,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import ingest, search
+from tests.bench import dream, ingest, search
 
-BENCHES = ("ingest", "search")
+BENCHES = ("ingest", "search", "dream")
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", choices=[*BENCHES, []], help="which benchmarks; all if none is named")
     parser.add_argument("--data", type=Path, help="conversation to ingest instead of the demo's")
     parser.add_argument("--frames", type=int, nargs="+", default=list(search.FRAMES), help="scales of the search")
-    parser.add_argument("--json", action="store_true", help="print the figures of the search as JSON")
+    parser.add_argument("--json", action="store_true", help="print the figures of search and dream as JSON")
     arguments = parser.parse_args()
     console = Console(width=160, stderr=arguments.json)
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
@@ -27,6 +27,8 @@ def main() -> None:
     for name in arguments.names or BENCHES:
         if name == "ingest":
             ingest.run(console, arguments.data)
+        elif name == "dream":
+            dream.run(console, as_json=arguments.json)
         else:
             search.run(console, arguments.frames, as_json=arguments.json)
 
