@@ -6,8 +6,11 @@ import json
 
 from temporalio.client import Client
 
+from api.services import Services
+from domain.dream.rounds import Consolidation, ConsolidationState, Mode, PairState
 from domain.memory import MemoryKind
 from tests.e2e.deployment import Deployment, finished, talk
+from tests.e2e.dream_world import ask, consolidated, owners, seed, until
 
 CANARY = "zanzibarquux"
 SECRET = "Vx9-plumbago-7731"
@@ -30,7 +33,8 @@ async def test_canaries_stay_in_the_evidence_plane(running: Deployment) -> None:
         acceptance = await services.acceptor.accept(TALK)
         job = await finished(services, USER, acceptance.job.id)
         assert job.state == "completed"
-        rows = await services.records.page(USER, limit=100)
+        consolidation = await _dreamt(services)
+        rows = [row for row in await services.records.page(USER, limit=100) if row.input_id == job.id]
         client = await running.client()
         told = await _everything_temporal_knows(client, running.prefix)
     running.stop()
@@ -39,9 +43,24 @@ async def test_canaries_stay_in_the_evidence_plane(running: Deployment) -> None:
     assert SECRET not in text
     assert any(row.kind is MemoryKind.VAULT for row in rows)
     assert str(acceptance.job.id) in told, "the histories were not read"
+    assert f"/review/{USER}/{consolidation.id}" in told
     for canary in (CANARY, SECRET, "Lisbon", "lamp"):
         assert canary.lower() not in told.lower()
         assert canary.lower() not in running.logs().lower()
+
+
+async def _dreamt(services: Services) -> Consolidation:
+    """A round whose merge of two canaries a person approved, and a merge by hand that the guard refused."""
+    names = [f"{CANARY} Harbor Lamp", f"{CANARY} Harbour Lamp", f"Lamp {CANARY} 14", f"Lamp {CANARY} 15"]
+    await seed(services, names, user=USER)
+    held = await until(services, await ask(services, user_id=USER, review=True), ConsolidationState.REVIEW)
+    (pair,) = await services.consolidations.pairs(held.id, states=(PairState.PENDING,))
+    await services.dreamer.decide(USER, held.id, pair.id, approve=True, keep=pair.b.name, actor="rita")
+    found = await owners(services, names[2:], user=USER)
+    one, other = (anchor.id for anchor in found.values())
+    refused = await consolidated(services, "hand", user_id=USER, mode=Mode.MERGE, target=one, absorbed=other)
+    assert refused.reason == "merge_conflict"
+    return await until(services, held)
 
 
 async def test_the_secret_is_sealed_and_can_be_opened(running: Deployment) -> None:
