@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from infra.run.cli import jobs, schedules
+from infra.run.cli import anchors, dream, jobs, schedules
 from infra.run.cli.add import add
 from infra.run.cli.demo import demo
 from infra.run.cli.doctor import doctor
@@ -35,6 +35,8 @@ app.command(epilog='Example: reverie search "Where does Ana live?" --user ana --
 app.command(epilog="Example: reverie demo --keep")(demo)
 app.command(epilog="Example: reverie reembed   (with `reverie up --no-services` in another terminal)")(reembed)
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(dream.app, name="dream")
+app.add_typer(anchors.app, name="anchors")
 app.add_typer(schedules.app, name="schedule")
 
 

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from domain.memory import Literal, Status, TimeSpan
+from domain.memory import Frame, Literal, Status, TimeSpan
 from domain.retrieval.plan import Order, Plan
 from domain.retrieval.query import Explanation, Fact, Row, SearchResult
 from infra.run.cli.output import plain
@@ -35,7 +35,7 @@ def result_view(result: SearchResult) -> RenderableType:
     return Group(*parts)
 
 
-def fact_text(fact: Fact) -> str:
+def fact_text(fact: Fact | Frame) -> str:
     """`predicate(role: name, …; literal: value unit)` with time and status."""
     arms = ", ".join(f"{arm.role}: {arm.name}" for arm in fact.arms)
     values = ", ".join(_literal(literal) for literal in fact.literals)
