@@ -15,6 +15,7 @@ from domain.dream.rounds import (
     PairState,
     Receipt,
     final_request,
+    round_request,
 )
 from domain.errors import MergeConflict, NotFound
 from domain.messages import (
@@ -141,7 +142,7 @@ class Consolidating(ConsolidationSteps):
         chunks = await self._jobs.noted_chunks(job.batch_id, after=number - BATCH_CHUNKS, up_to=number)
         asked = NewConsolidation(
             user_id=job.user_id,
-            request_id=f"batch/{job.batch_id}/{number}",
+            request_id=round_request(job.batch_id, number),
             mode=Mode.INTERMEDIATE,
             chunk_ids=tuple(sorted(chunks)),
             actor=INGEST,

@@ -33,8 +33,12 @@ class Acceptor:
         self._timezone = default_timezone
         self._clock = clock
 
-    async def accept(self, raw: InputIn) -> Acceptance:
-        """Raises InvalidInput before anything is stored, RequestConflict, StoreUnavailable."""
+    async def accept(self, raw: InputIn, *, batch_id: UUID | None = None) -> Acceptance:
+        """An input of a batch is stored only: `start_batch` has it started once all of it is there. One that was stored
+        before stays in the batch it came with.
+
+        Raises InvalidInput before anything is stored, RequestConflict, StoreUnavailable.
+        """
         now = self._clock()
         new, body_hash = build_input(raw, limits=self._limits, default_timezone=self._timezone, now=now)
         safe, secrets = sealed(new)
@@ -48,10 +52,18 @@ class Acceptor:
                 message_id=found.message_id,
                 now=now,
             )
-        acceptance = await self._jobs.accept(safe, body_hash=body_hash, now=now)
-        if not acceptance.job.terminal:
+        acceptance = await self._jobs.accept(safe, body_hash=body_hash, now=now, batch_id=batch_id)
+        waits = batch_id is not None and acceptance.job.batch_id is not None
+        if not acceptance.job.terminal and not waits:
             await self._start(acceptance.job)
         return acceptance
+
+    async def start_batch(self, user_id: str, batch_id: UUID) -> None:
+        """Feed a batch's inputs to the memory, with rounds of AutoDream between their chunks and one at the end."""
+        try:
+            await self._starter.start_batch(user_id, batch_id)
+        except Unavailable as error:
+            logger.warning("batch %s is stored and will be started later: %s", batch_id, error.message)
 
     async def retry(self, user_id: str, job: UUID) -> Job:
         """Run a job that ended again from where it stopped. Raises NotFound, InvalidInput if it has not ended."""

@@ -205,6 +205,11 @@ def consolidation_id(user_id: str, request_id: str) -> UUID:
     return uuid5(NAMESPACE, f"consolidation\n{user_id}\n{request_id}")
 
 
+def round_request(batch: UUID, chunks: int) -> str:
+    """The request id of the round that follows a batch's chunk of this number."""
+    return f"batch/{batch}/{chunks}"
+
+
 def final_request(batch: UUID, jobs: int) -> str:
     """The request id of a batch's final round; inputs that join it later get another one."""
     return f"batch/{batch}/final/{jobs}"

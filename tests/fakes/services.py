@@ -12,6 +12,7 @@ from api.dreamer import Dreamer
 from api.search import Retriever
 from api.services import Services
 from domain.chunking import cut
+from domain.dream.candidates import BATCH_CHUNKS
 from domain.dream.rounds import (
     ROUNDS,
     Consolidation,
@@ -23,6 +24,7 @@ from domain.dream.rounds import (
     Receipt,
     Stage,
     final_request,
+    round_request,
 )
 from domain.errors import MergeConflict
 from domain.jobs import Job, JobState
@@ -88,11 +90,22 @@ class InstantWorker:
             records = records_of(chunk, {MemoryKind.EPISODIC: drafts})
             await self._records.commit(records, [[1.0] for _ in records])
             await self._jobs.mark_committed(chunk.id)
+            await self._between(job, chunk.id)
             written += [record.id for record in records]
         failed = written[: self.unindexed]
         await self._records.set_index(failed, IndexStatus.FAILED, step="upsert", reason="graph_unavailable")
         await self._records.set_index(written[self.unindexed :], IndexStatus.INDEXED)
         await self._jobs.finish(job.id, now=NOW)
+
+    async def _between(self, job: Job, chunk: UUID) -> None:
+        """The round after every five chunks of a batch."""
+        if job.batch_id is None:
+            return
+        number = await self._jobs.note_chunk(job.batch_id, chunk)
+        if number % BATCH_CHUNKS == 0:
+            request = round_request(job.batch_id, number)
+            asked = NewConsolidation(user_id=job.user_id, request_id=request, mode=Mode.INTERMEDIATE)
+            await self._dream((await self._consolidations.request(asked, now=NOW)).consolidation)
 
     async def ingest_open(self, job: Job) -> bool | None:
         return None

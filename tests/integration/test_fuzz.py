@@ -92,7 +92,9 @@ def api_url(database_url: str, temporal_server: EmbeddedTemporal, data_dir: Any)
         yield url
 
 
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module:hypothesis.errors.HypothesisDeprecationWarning")
 def test_no_request_of_the_document_breaks_the_api(api_url: str) -> None:
+    """The warning is of the strategies, which see that the server's connection pool, in its thread, draws lots."""
     schema = schemathesis.openapi.from_url(f"{api_url}/openapi.json")
     found = list(schema.get_all_operations())
     operations = [result.ok() for result in found if isinstance(result, Ok)]

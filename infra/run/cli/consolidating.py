@@ -142,7 +142,7 @@ async def with_evidence(services: Services, shown: Outcome) -> Outcome:
 
 async def settled(services: Services, consolidation: Consolidation) -> Consolidation:
     """The consolidation once it has ended or waits for a person; its progress is told meanwhile."""
-    with _telling() as tell:
+    with telling() as tell:
         while not requested.settled(consolidation):
             pairs = await services.consolidations.pairs(consolidation.id) if consolidation.mode in ROUNDS else ()
             tell(progress_text(consolidation, pairs))
@@ -167,7 +167,7 @@ def progress_text(consolidation: Consolidation, pairs: Sequence[Pair]) -> str:
 
 
 @contextmanager
-def _telling() -> Iterator[Tell]:
+def telling() -> Iterator[Tell]:
     """A line that changes on a terminal, else a line every few seconds."""
     if err.is_terminal:
         with err.status("asking") as status:

@@ -45,10 +45,15 @@ def report(outcome: Outcome, *, as_json: bool) -> int:
         out.print(receipt_table(consolidation))
         if outcome.pairs:
             out.print(pair_table(outcome.pairs, outcome.records))
+    return FAILED if say_failure(consolidation) else 0
+
+
+def say_failure(consolidation: Consolidation) -> bool:
+    """Whether it failed or was cancelled; if so, where, why and what to do next is said."""
     if consolidation.state not in (ConsolidationState.FAILED, ConsolidationState.CANCELLED):
-        return 0
+        return False
     say(f"error: {failure_text(consolidation)}\n       {_NEXT.get(consolidation.reason, _NEXT_OF_OTHERS)}")
-    return FAILED
+    return True
 
 
 def _document(outcome: Outcome) -> Mapping[str, object]:

@@ -12,6 +12,8 @@ import typer
 from domain.errors import InvalidInput
 from domain.intake import InputIn
 from infra.run.bootstrap import input_limits
+from infra.run.cli.batches import final_round
+from infra.run.cli.dream_tables import say_failure
 from infra.run.cli.output import FAILED, INTERRUPTED, edge, emit, say
 from infra.run.cli.progress import progress
 from infra.run.cli.sending import Delivery, deliver, new_delivery
@@ -34,6 +36,9 @@ def ingest(
     ] = "auto",
     timezone: Annotated[str, typer.Option(help="IANA zone of times without one and of words like yesterday.")] = "",
     at: Annotated[str, typer.Option(help="Time of entries that carry none (ISO 8601); default: now.")] = "",
+    dream: Annotated[
+        bool, typer.Option("--dream", help="Merge anchors that are one on the way: AutoDream every five chunks.")
+    ] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until every job has ended.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -42,13 +47,16 @@ def ingest(
         settings = located(read_settings())
         placement = Placement(user_id=user, timezone=timezone or None, at=parse_time(at) if at else None)
         inputs, skipped = read_files(files, None if form == "auto" else Format(form), placement, settings=settings)
-        summary = run_ingest(settings, inputs, skipped=skipped, wait=wait)
+        summary = run_ingest(settings, inputs, skipped=skipped, wait=wait, dream=dream)
         if as_json:
             emit(summary.model_dump(mode="json"))
         else:
             print_summary(summary)
             say_what_next(summary)
-        if any(not step.records for step in summary.failed_steps):
+        if dream:
+            say_without_rounds(summary)
+        failed = [final for rounds in summary.dream.values() if (final := rounds.final) and say_failure(final)]
+        if failed or any(not step.records for step in summary.failed_steps):
             raise typer.Exit(FAILED)
 
 
@@ -71,22 +79,33 @@ def read_files(
     return inputs, dict(skipped)
 
 
-def run_ingest(settings: Settings, inputs: Sequence[InputIn], *, skipped: dict[str, int], wait: bool) -> Summary:
+def run_ingest(
+    settings: Settings, inputs: Sequence[InputIn], *, skipped: dict[str, int], wait: bool, dream: bool
+) -> Summary:
     """Send the inputs; Ctrl-C ends only the waiting, and says what goes on."""
     delivery = new_delivery(inputs)
     try:
-        return asyncio.run(_ingest(settings, inputs, delivery, skipped=skipped, wait=wait))
+        return asyncio.run(_ingest(settings, inputs, delivery, skipped=skipped, wait=wait, dream=dream))
     except KeyboardInterrupt:
         say(interrupted(delivery))
         raise typer.Exit(INTERRUPTED) from None
 
 
 async def _ingest(
-    settings: Settings, inputs: Sequence[InputIn], delivery: Delivery, *, skipped: dict[str, int], wait: bool
+    settings: Settings,
+    inputs: Sequence[InputIn],
+    delivery: Delivery,
+    *,
+    skipped: dict[str, int],
+    wait: bool,
+    dream: bool,
 ) -> Summary:
     async with connected(settings) as services:
         with progress(delivery.offered_turns) as watcher:
-            await deliver(services, inputs, watcher=watcher, wait=wait, delivery=delivery)
+            await deliver(services, inputs, watcher=watcher, wait=wait, delivery=delivery, dream=dream)
+        if wait:
+            for user, batch in delivery.batches.items():
+                await final_round(services, user, batch)
         return await summarize(services, delivery, skipped=skipped)
 
 
@@ -99,6 +118,12 @@ def interrupted(delivery: Delivery) -> str:
     )
     rest = "; run the same command again to send the rest" if accepted < offered else "; run it again to wait for them"
     return text + (f"; see them with {users}" if users else "") + rest
+
+
+def say_without_rounds(summary: Summary) -> None:
+    """Of the users all of whose inputs were there before, in no batch of this command."""
+    for user in sorted({job.user_id for job in summary.jobs} - summary.dream.keys()):
+        say(f"all inputs of {user} were stored before, so no round follows; start one: reverie dream run --user {user}")
 
 
 def say_what_next(summary: Summary) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
@@ -10,10 +10,11 @@ from uuid import UUID
 from api.services import Services
 from domain.errors import RequestConflict
 from domain.intake import InputIn
-from domain.jobs import Acceptance, Job
+from domain.jobs import Acceptance, Job, batch_id
 
 IN_FLIGHT = 64
-"""Accepted inputs whose jobs have not ended, at most; the rest of a large file waits on this side."""
+"""Accepted inputs whose jobs have not ended, at most; the rest of a large file waits on this side. Those of a batch
+wait on the other side, where only a window of them is under way."""
 
 POLL_SECONDS = 0.5
 """How often the jobs in flight are looked at: one page of a user's jobs, whatever their number."""
@@ -33,6 +34,8 @@ class Delivery:
     """Jobs that this run made; the others were there before."""
     open: set[UUID] = field(default_factory=set)
     """Jobs that have not ended."""
+    batches: dict[str, UUID] = field(default_factory=dict)
+    """Batches of this run, by user, which AutoDream goes along with."""
 
     def put(self, job: Job) -> None:
         """Note a job's present state."""
@@ -70,31 +73,56 @@ class Watcher(Protocol):
 
 
 async def deliver(
-    services: Services, inputs: Sequence[InputIn], *, watcher: Watcher, wait: bool, delivery: Delivery | None = None
+    services: Services,
+    inputs: Sequence[InputIn],
+    *,
+    watcher: Watcher,
+    wait: bool,
+    delivery: Delivery | None = None,
+    dream: bool = False,
 ) -> Delivery:
     """Accept the inputs in order; with `wait`, until every job has ended. An accepted input outlives this process.
 
-    `delivery` is filled as the work goes on, so that a caller who is interrupted still knows what was accepted.
+    `delivery` is filled as the work goes on, so that a caller who is interrupted still knows what was accepted. With
+    `dream` each user's inputs are a batch, started once all are accepted.
     """
     state = delivery or new_delivery(inputs)
+    batches = batches_of(inputs) if dream else {}
     for value in inputs:
-        while wait and len(state.open) >= IN_FLIGHT:
+        while wait and not dream and len(state.open) >= IN_FLIGHT:
             await _poll(services, state, watcher)
-        acceptance = await _accept(services, value, state)
+        acceptance = await _accept(services, value, state, batch=batches.get(value.user_id))
         job = acceptance.job
         state.put(job)
         state.turns[job.id] = len(value.messages)
         if acceptance.created:
             state.created.add(job.id)
         watcher.update(state)
+    await _start(services, state, batches)
     while wait and state.open:
         await _poll(services, state, watcher)
     return state
 
 
-async def _accept(services: Services, value: InputIn, state: Delivery) -> Acceptance:
+def batches_of(inputs: Sequence[InputIn]) -> dict[str, UUID]:
+    """The batch of each user: the same for the same inputs in the same order."""
+    users = dict.fromkeys(value.user_id for value in inputs)
+    return {user: batch_id(user, [value.request_id for value in inputs if value.user_id == user]) for user in users}
+
+
+async def _start(services: Services, state: Delivery, batches: Mapping[str, UUID]) -> None:
+    """Start the batches that have an input: one whose inputs were all stored before in another way has none. Inputs
+    that came with an earlier batch, which may never have been started, are fed with that."""
+    state.batches = {user: batch for user, batch in batches.items() if (await services.jobs.batch(user, batch)).jobs}
+    waiting = [state.jobs[key] for key in state.open if state.jobs[key].user_id in batches]
+    earlier = {(job.user_id, job.batch_id) for job in waiting if job.batch_id is not None}
+    for user, batch in sorted({*state.batches.items(), *earlier}):
+        await services.acceptor.start_batch(user, batch)
+
+
+async def _accept(services: Services, value: InputIn, state: Delivery, *, batch: UUID | None) -> Acceptance:
     try:
-        return await services.acceptor.accept(value)
+        return await services.acceptor.accept(value, batch_id=batch)
     except RequestConflict as error:
         before = f" ({len(state.jobs)} inputs before it are stored)" if state.jobs else ""
         raise RequestConflict(f"session {value.session_id}: {error.message}{before}") from error
@@ -113,11 +141,12 @@ async def _poll(services: Services, state: Delivery, watcher: Watcher) -> None:
 
 
 async def _refresh(services: Services, state: Delivery, user_id: str) -> None:
-    """Look at one user's open jobs: the newest page shows them all unless others write at the same time."""
-    page = {job.id: job for job in await services.jobs.jobs(user_id, limit=IN_FLIGHT)}
-    for key in sorted(state.open):
-        if state.jobs[key].user_id == user_id:
-            state.put(page.get(key) or await services.jobs.job(user_id, key))
+    """Look at the first of one user's open jobs, a page of them whatever their number: jobs of a user end in order, as
+    a rule, and the others are looked at when the first ones have ended."""
+    first = min(job.sequence for key in state.open if (job := state.jobs[key]).user_id == user_id)
+    for job in await services.jobs.jobs(user_id, before=first + IN_FLIGHT, limit=IN_FLIGHT):
+        if job.id in state.open:
+            state.put(job)
 
 
 def _done(job: Job, turns: int) -> int:

@@ -10,6 +10,7 @@ from api.services import Services
 from domain.graph import GraphCounts
 from domain.jobs import Job, JobState
 from domain.memory import Frozen
+from infra.run.cli.batches import BatchRounds, batch_rounds
 from infra.run.cli.output import out, plain
 from infra.run.cli.sending import Delivery
 
@@ -47,6 +48,8 @@ class Summary(Frozen):
     model_calls: int
     graph: dict[str, GraphCounts] = Field(default_factory=dict)
     """Size of the graph by user, after the run."""
+    dream: dict[str, BatchRounds] = Field(default_factory=dict)
+    """Rounds of AutoDream by user, where they were asked for."""
     failed_steps: tuple[FailedStep, ...]
     sanitized_inputs: int
     """Inputs in which characters that can't be stored were replaced."""
@@ -72,6 +75,7 @@ async def summarize(services: Services, delivery: Delivery, *, skipped: dict[str
         indexed=sum(job.indexed for job in jobs),
         model_calls=sum(job.model_calls for job in jobs),
         graph={user: await services.graph.counts(user) for user in users} if not delivery.open else {},
+        dream={user: await batch_rounds(services, user, batch) for user, batch in delivery.batches.items()},
         failed_steps=tuple(step for job in jobs for step in _failed(job)),
         sanitized_inputs=sum(job.sanitized for job in jobs),
         skipped=skipped,
@@ -110,6 +114,8 @@ def _rows(summary: Summary) -> list[tuple[str, str]]:
         rows.append(
             (f"graph of {plain(user)}", f"{counts.anchors} anchors, {counts.frames} frames, {counts.arms} arms")
         )
+    for user, dream in summary.dream.items():
+        rows.append((f"AutoDream of {plain(user)}", _dream_text(dream)))
     rows += [
         ("failed steps", str(len(summary.failed_steps))),
         ("model calls", str(summary.model_calls)),
@@ -120,6 +126,13 @@ def _rows(summary: Summary) -> list[tuple[str, str]]:
     if summary.sanitized_inputs:
         rows.append(("sanitized", f"{summary.sanitized_inputs} inputs held characters that can't be stored"))
     return [*rows, ("jobs", " ".join(str(job.id) for job in summary.jobs))]
+
+
+def _dream_text(dream: BatchRounds) -> str:
+    text = f"{dream.rounds} rounds, {dream.merges} merges"
+    if dream.final is None:
+        return f"{text}; the final round follows the last job"
+    return f"{text}; final round {dream.final.id}: {dream.final.state.value}"
 
 
 def _added(jobs: tuple[Job, ...]) -> dict[str, int]:

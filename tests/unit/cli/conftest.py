@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from infra.run.cli import main, sending, stack
+from infra.run.cli import consolidating, main, sending, stack
 from tests.fakes.services import FakeServices
 
 Run = Callable[..., Result]
@@ -14,11 +14,13 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Addresses that nothing is asked of, and no waiting between two looks at a job."""
+    """Addresses that nothing is asked of, a user of the system, and no waiting between two looks."""
     monkeypatch.setenv("REVERIE_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("REVERIE_DATABASE_URL", "postgresql://nowhere/reverie")
     monkeypatch.setenv("REVERIE_TEMPORAL_ADDRESS", "127.0.0.1:1")
     monkeypatch.setattr(sending, "POLL_SECONDS", 0.0)
+    monkeypatch.setattr(consolidating, "POLL_SECONDS", 0.0)
+    monkeypatch.setenv("LOGNAME", "zoe")
 
 
 @pytest.fixture
