@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecution
 
 from api.services import Services
 from domain.dream.rounds import Consolidation, ConsolidationState, PairState, consolidation_id, final_request
@@ -69,12 +69,13 @@ async def _final(services: Services, batch: UUID, jobs: int) -> Consolidation:
 
 
 async def _keep(client: Client, label: str) -> None:
-    kept: set[str] = set()
+    """The longest history of each kind: it has been furthest."""
+    longest: dict[str, WorkflowExecution] = {}
     async for execution in client.list_workflows():
         kind = execution.id.removeprefix(f"{PREFIX}/").split("/")[0]
-        if kind in kept:
-            continue
-        kept.add(kind)
+        if kind not in longest or longest[kind].history_length < execution.history_length:
+            longest[kind] = execution
+    for kind, execution in longest.items():
         handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
         history = json.loads((await handle.fetch_history()).to_json())
         text = json.dumps({"workflow_id": execution.id, "history": history}, indent=1)

@@ -26,7 +26,7 @@ def _history(path: Path) -> WorkflowHistory:
 
 def test_every_workflow_has_a_history() -> None:
     kinds = {path.stem.split("-")[0] for path in HISTORIES}
-    assert kinds == {"ingest", "index", "queue"}
+    assert kinds == {"ingest", "index", "queue", "dream", "review", "batch", "scheduled"}
 
 
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
