@@ -28,8 +28,8 @@ class BatchWorkflow:
             stage(f"{step.ended} of {step.jobs}")
             if step.ended == step.jobs:
                 break
+            await workflow.sleep(BATCH_POLL)
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(request)
-            await workflow.sleep(BATCH_POLL)
         await workflow.execute_activity_method(ConsolidationSteps.finish_batch, request, **self._options.bookkeeping)
         return step

@@ -8,10 +8,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from uuid import UUID
 
 import pytest
+from temporalio import workflow
 from temporalio.client import Client, WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import ApplicationError, CancelledError
-from temporalio.worker import Worker
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 from temporalio.workflow import NondeterminismError
 
 from domain.dream.rounds import ConsolidationState, Mode
@@ -65,7 +66,9 @@ async def client(temporal_server: EmbeddedTemporal) -> Client:
 
 
 @asynccontextmanager
-async def working(client: Client, dream: ScriptedDream, steps: Scripted | None = None) -> AsyncIterator[str]:
+async def working(
+    client: Client, dream: ScriptedDream, steps: Scripted | None = None, workflow_runner: WorkflowRunner | None = None
+) -> AsyncIterator[str]:
     """Workers over scripted steps; gives their prefix. With nothing cached every task replays the history."""
     prefix = f"dream-{os.getpid()}-{next(_numbers)}"
     activities = [*dream.steps(), *(steps or Scripted()).steps()]
@@ -75,7 +78,7 @@ async def working(client: Client, dream: ScriptedDream, steps: Scripted | None =
                 client,
                 task_queue=queue(prefix, WORKFLOW_QUEUE),
                 workflows=WORKFLOWS,
-                workflow_runner=runner(),
+                workflow_runner=workflow_runner or runner(),
                 max_cached_workflows=0,
                 workflow_failure_exception_types=[NondeterminismError],
             )
@@ -231,6 +234,22 @@ async def test_a_batch_asks_for_its_final_round_once_all_inputs_have_ended(clien
         )
     assert done == BatchStep(jobs=3, ended=3)
     assert dream.ran == ["advance", "advance", "advance", "finish_batch"]
+
+
+async def test_a_long_batch_goes_on_as_new_and_finishes_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after some thousands of looks, here after each."""
+    monkeypatch.setattr(workflow.Info, "is_continue_as_new_suggested", lambda _info: True)  # not seen by a sandbox
+    dream = ScriptedDream(batch=[BatchStep(jobs=3, ended=n) for n in range(4)])
+    async with working(client, dream, workflow_runner=UnsandboxedWorkflowRunner()) as prefix:
+        handle = await client.start_workflow(
+            BatchWorkflow.run,
+            BatchRequest(user_id="u", batch_id=UUID(int=1), prefix=prefix),
+            id=f"{prefix}/b",
+            task_queue=queue(prefix, WORKFLOW_QUEUE),
+        )
+        assert await handle.result() == BatchStep(jobs=3, ended=3)
+        assert (await handle.describe()).run_id != handle.first_execution_run_id
+    assert dream.ran == ["advance"] * 4 + ["finish_batch"]
 
 
 def decision(number: int = 1) -> PairDecision:
