@@ -22,13 +22,15 @@ RECONNECT_SECONDS = 5.0
 """How long one attempt to connect goes on; the next checkout makes a new one, so a restart is noticed at once."""
 SESSION_OPTIONS = "-c search_path=public,ag_catalog -c TimeZone=UTC"
 """public first, or new tables would land in ag_catalog."""
+CONNECTION: dict[str, Any] = {"row_factory": dict_row, "options": SESSION_OPTIONS, "application_name": "reverie"}
 
 
 class Database:
     """A pool of connections. Stores hold one and never a connection of their own."""
 
-    def __init__(self, pool: AsyncConnectionPool[Connection]) -> None:
+    def __init__(self, pool: AsyncConnectionPool[Connection], url: str) -> None:
         self._pool = pool
+        self._url = url
 
     @classmethod
     async def open(cls, url: str, pool_size: int = 10) -> Self:
@@ -36,7 +38,7 @@ class Database:
         pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             url,
             connection_class=psycopg.AsyncConnection[DictRow],
-            kwargs={"row_factory": dict_row, "options": SESSION_OPTIONS, "application_name": "reverie"},
+            kwargs=CONNECTION,
             min_size=1,
             max_size=pool_size,
             open=False,
@@ -53,7 +55,7 @@ class Database:
             raise StoreUnavailable(f"no connection to the database within {CHECKOUT_SECONDS:.0f} s") from scrubbed(
                 error
             )
-        return cls(pool)
+        return cls(pool, url)
 
     async def close(self) -> None:
         """Give the connections back. The pool can't be opened again."""
@@ -74,15 +76,11 @@ class Database:
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Connection]:
-        """A connection that commits each statement by itself, for those that refuse a transaction; closed afterwards,
-        so that its settings and locks end with it. Raises StoreUnavailable for every error of the database."""
+        """A connection outside the pool, for minutes of work by statements that refuse a transaction: each commits by
+        itself, and settings and locks end with it. Raises StoreUnavailable for every error of the database."""
         try:
-            async with self._pool.connection() as connection:
-                await connection.set_autocommit(True)
-                try:
-                    yield connection
-                finally:
-                    await connection.close()
+            async with await psycopg.AsyncConnection.connect(self._url, autocommit=True, **CONNECTION) as connection:
+                yield connection
         except psycopg.Error as error:
             raise StoreUnavailable(describe(error)) from scrubbed(error)
 

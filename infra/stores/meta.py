@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgvector import Vector as Embedding
+from psycopg import sql
 
 from domain.errors import EmbeddingMismatch, NotFound
 from domain.frames import render
@@ -12,6 +13,7 @@ from domain.memory import Frame
 from domain.ports import Embedder, GraphStore, RecordStore
 from domain.records import embedding_text
 from infra.stores.database import Connection, Database
+from infra.stores.tables import NAME_INDEX_PREFIX
 
 SELECT_META = "SELECT key, value FROM meta WHERE key = ANY(%s)"
 INSERT_META = "INSERT INTO meta (key, value) VALUES (%s, %s) ON CONFLICT (key) DO NOTHING"
@@ -40,6 +42,10 @@ COUNT_OUTDATED = {
     "frames": """
         SELECT count(*) AS n FROM frame_vectors WHERE model <> %(name)s OR vector_dims(vector) <> %(dimension)s
     """,
+    "merges": """
+        SELECT count(*) AS n FROM merges
+        WHERE state = 'applied' AND (model <> %(name)s OR vector_dims(vector) <> %(dimension)s)
+    """,
 }
 OUTDATED = {
     "records": """
@@ -60,15 +66,29 @@ OUTDATED = {
           AND (model <> %(name)s OR vector_dims(vector) <> %(dimension)s)
         ORDER BY user_id, frame_id LIMIT %(batch)s
     """,
+    "merges": """
+        SELECT user_id, id FROM merges
+        WHERE (user_id, id::text) > (%(user)s, %(after)s)
+          AND state = 'applied' AND (model <> %(name)s OR vector_dims(vector) <> %(dimension)s)
+        ORDER BY user_id, id::text LIMIT %(batch)s
+    """,
 }
 REPLACE = {
     "records": "UPDATE record_vectors SET vector = %s, model = %s WHERE user_id = %s AND record_id = %s",
     "anchors": "UPDATE anchor_vectors SET vector = %s, model = %s WHERE user_id = %s AND anchor_id = %s",
     "frames": "UPDATE frame_vectors SET vector = %s, model = %s WHERE user_id = %s AND frame_id = %s",
+    "merges": "UPDATE merges SET vector = %s, model = %s WHERE user_id = %s AND id = %s",
 }
+ABSORBED_NAMES = "SELECT id, absorbed_name FROM merges WHERE user_id = %(user)s AND id = ANY(%(ids)s)"
+NAME_INDEXES = """
+SELECT indexname FROM pg_indexes WHERE schemaname = 'public' AND tablename = 'anchor_vectors'
+  AND starts_with(indexname, %(prefix)s)
+"""
 
+SUBJECTS = tuple(OUTDATED)
+"""What vectors are of: `merges` are the absorbed anchors in the log, whose vectors an undo brings back."""
 Progress = Callable[[str, int, int], None]
-"""Told after every batch: of what (`records`, `anchors`, `frames`), how many are done, of how many."""
+"""Told after every batch: of what (one of SUBJECTS), how many are done, of how many."""
 
 
 async def check_embedder(database: Database, *, name: str, dimension: int) -> None:
@@ -114,8 +134,9 @@ class Reembedding:
             async with self.database.transaction() as connection:
                 await _let_long_vectors_out(connection)
         made = 0
-        for subject, texts in (("records", self._records), ("anchors", self._anchors), ("frames", self._frames)):
-            made += await self._replace(subject, texts, progress)
+        texts = dict(zip(SUBJECTS, (self._records, self._anchors, self._frames, self._merges), strict=True))
+        for subject in SUBJECTS:
+            made += await self._replace(subject, texts[subject], progress)
         async with self.database.transaction() as connection:
             await _note(connection, REPLACE_META, self.embedder.name, self.embedder.dimension)
         return made
@@ -125,6 +146,8 @@ class Reembedding:
     ) -> int:
         wanted = {"name": self.embedder.name, "dimension": self.embedder.dimension}
         (count,) = await self._rows(COUNT_OUTDATED[subject], wanted)
+        if subject == "anchors" and count["n"]:
+            await self._drop_name_indexes()
         done, user, after = 0, "", ""
         while rows := await self._rows(OUTDATED[subject], {**wanted, "user": user, "after": after, "batch": BATCH}):
             user, after = rows[-1]["user_id"], str(rows[-1]["id"])
@@ -134,6 +157,13 @@ class Reembedding:
                 done += len(found)
             progress(subject, done, count["n"])
         return done
+
+    async def _drop_name_indexes(self) -> None:
+        """Of users with very many anchors: they are of one dimension, and are built again by the next round."""
+        found = await self._rows(NAME_INDEXES, {"prefix": NAME_INDEX_PREFIX})
+        async with self.database.transaction() as connection:
+            for row in found:
+                await connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(row["indexname"])))
 
     async def _store(self, subject: str, user_id: str, texts: Mapping[Any, str]) -> None:
         vectors = await self.embedder.embed(list(texts.values()))
@@ -151,6 +181,10 @@ class Reembedding:
 
     async def _anchors(self, user_id: str, ids: Sequence[Any]) -> Mapping[Any, str]:
         return {anchor.id: anchor.name for anchor in await self.graph.anchors(user_id, ids)}
+
+    async def _merges(self, user_id: str, ids: Sequence[Any]) -> Mapping[Any, str]:
+        rows = await self._rows(ABSORBED_NAMES, {"user": user_id, "ids": list(ids)})
+        return {row["id"]: row["absorbed_name"] for row in rows}
 
     async def _frames(self, user_id: str, ids: Sequence[Any]) -> Mapping[Any, str]:
         frames = [await self._frame(user_id, frame_id) for frame_id in ids]

@@ -137,8 +137,15 @@ ORDER BY ends.place, ax(f.fid)
 """From the end with fewer mentions, in frame-id order, until there are enough."""
 
 
-def for_user(statement: str, user_id: str, dimension: int, name: str = "") -> sql.Composed:
-    """A statement that names a user's own index, or its predicate."""
+def indexing(statement: str, user_id: str, dimension: int, name: str) -> sql.Composed:
+    """A statement that drops or makes a user's own index."""
     return sql.SQL(statement).format(
-        user=sql.Literal(user_id), dimension=sql.Literal(dimension), name=sql.Identifier(name or "none")
+        user=sql.Literal(user_id), dimension=sql.Literal(dimension), name=sql.Identifier(name)
     )
+
+
+def indexed(statement: str, user_id: str, dimension: int) -> sql.Composed:
+    """A statement with values that names the predicate of a user's own index; a per cent sign of the user's would be
+    taken for a value's place."""
+    user = sql.SQL(sql.Literal(user_id).as_string().replace("%", "%%"))
+    return sql.SQL(statement).format(user=user, dimension=sql.Literal(dimension))

@@ -12,6 +12,7 @@ from infra.stores.database import Connection, one
 from infra.stores.graph import dream_statements
 from infra.stores.graph.properties import agtype, agtypes, anchor_of, hit_of
 from infra.stores.graph.session import GraphSession, graph_errors
+from infra.stores.tables import NAME_INDEX_PREFIX
 
 INDEXED_FROM = 20_000
 """Anchors of a user from which an index of the user's own beats reading all vectors (22 ms there; trial)."""
@@ -64,7 +65,7 @@ class Dreaming(GraphSession):
                 await connection.execute(dream_statements.BUILD_MEMORY)
                 for statement in (dream_statements.DROP_INDEX, dream_statements.CREATE_INDEX):
                     await connection.execute(
-                        dream_statements.for_user(statement, user_id, found["dimension"], name), prepare=False
+                        dream_statements.indexing(statement, user_id, found["dimension"], name), prepare=False
                     )
         return True
 
@@ -114,7 +115,7 @@ class Dreaming(GraphSession):
 
 def name_index(user_id: str) -> str:
     """Name of a user's own index."""
-    return f"anchor_near_{blake2b(user_id.encode(), digest_size=8).hexdigest()}"
+    return NAME_INDEX_PREFIX + blake2b(user_id.encode(), digest_size=8).hexdigest()
 
 
 def _ends(pairs: Sequence[tuple[UUID, UUID]]) -> dict[str, list[UUID]]:
@@ -129,5 +130,5 @@ async def _near(connection: Connection, values: Mapping[str, Any], dimension: in
     if dimension is None:
         return await (await connection.execute(dream_statements.NEAREST_NAMES, values)).fetchall()
     await connection.execute(dream_statements.FOR_INDEX, (str(max(EF_SEARCH, values["limit"])),))
-    statement = dream_statements.for_user(dream_statements.INDEXED_NAMES, values["user"], dimension)
+    statement = dream_statements.indexed(dream_statements.INDEXED_NAMES, values["user"], dimension)
     return await (await connection.execute(statement, values, prepare=False)).fetchall()
