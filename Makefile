@@ -22,7 +22,7 @@ demo: setup
 	$(BIN)/reverie demo
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: setup
 	$(BIN)/ruff check .
