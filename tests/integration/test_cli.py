@@ -123,6 +123,29 @@ def test_one_message_goes_from_the_command_line_to_the_graph_and_back(run: Run) 
     assert not answer(run(*arguments, "--json"))["created"]
 
 
+def test_an_ingest_dreams_along_the_way_and_anchors_are_merged_and_taken_apart_by_hand(
+    run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "talk.jsonl"
+    names = ("Lena", "Marek", "Odile", "Tariq", "Yusra", "Zelda")
+    path.write_text(
+        "".join(json.dumps({"text": f"{name} adopted a kitten.", "session_id": name}) + "\n" for name in names)
+    )
+    dream = answer(run("ingest", str(path), "--user", "dreamer", "--dream", "--json"))["dream"]["dreamer"]
+    assert (dream["rounds"], dream["final"]["state"], dream["final"]["mode"]) == (2, "completed", "final")
+    user = ("--user", "dreamer")
+    lena, marek = (
+        answer(run("anchors", "show", "--name", name, *user, "--json"))["anchor"]["id"] for name in names[:2]
+    )
+    merged = answer(run("anchors", "merge", lena, marek, *user, "--force", "--json"))["consolidation"]
+    assert (merged["state"], merged["receipt"]["merged"]) == ("completed", 1)
+    assert answer(run("anchors", "show", "--name", "Marek", *user, "--json"))["anchor"]["id"] == lena
+    undone = answer(run("dream", "undo", merged["id"], *user, "--json"))["consolidation"]
+    assert (undone["state"], undone["receipt"]["undone"]) == ("completed", 1)
+    assert answer(run("anchors", "show", "--name", "Marek", *user, "--json"))["anchor"]["id"] == marek
+    assert merged["receipt"]["evidence_before"] == undone["receipt"]["evidence_after"]
+
+
 def test_another_user_sees_nothing_of_it(run: Run) -> None:
     job = answer(run("jobs", "--user", USER, "--json"))["jobs"][0]["id"]
     refused = run("jobs", "show", job, "--user", "bo", "--json")

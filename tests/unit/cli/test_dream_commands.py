@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from domain.dream.rounds import ConsolidationState, NewConsolidation, Pair, PairEnd, PairState, Stage, merge_id
+from domain.errors import Unavailable
 from domain.graph import Joined
 from domain.jobs import batch_id
 from domain.memory import AnchorType
@@ -485,6 +486,18 @@ def test_without_waiting_the_final_round_is_said_to_follow(run: Run, dreaming: F
     dreaming.worker.asleep = True
     result = run("ingest", str(talk), "--dream", "--no-wait")
     assert (result.exit_code, "the final round follows the last job" in result.stdout) == (0, True)
+
+
+def test_a_batch_that_can_not_be_started_now_is_stored_all_the_same(
+    run: Run, dreaming: FakeServices, talk: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def away(user_id: str, batch_id: UUID) -> None:
+        raise Unavailable("the workflow server answered UNAVAILABLE")
+
+    monkeypatch.setattr(dreaming.worker, "start_batch", away)
+    assert run("ingest", str(talk), "--dream", "--no-wait").exit_code == 0
+    assert len(dreaming.evidence.jobs) == 12
+    assert "will be started later" in caplog.text
 
 
 def test_a_final_round_that_fails_fails_the_ingest(run: Run, dreaming: FakeServices, talk: Path) -> None:
