@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from api.acceptor import Acceptor
 from api.app import create_app
+from api.dreamer import Dreamer
 from api.search import Retriever
 from api.services import Services
 from domain.memory import Frame, MemoryKind, Record, Status
@@ -24,12 +25,14 @@ from domain.retrieval.query import SearchResult
 from domain.retrieval.scoring import K_F
 from infra.run.bootstrap import input_limits
 from infra.settings import Settings
+from infra.stores.consolidations import PostgresConsolidations
 from infra.stores.database import Database
 from infra.stores.graph import AgeGraph
 from infra.stores.jobs import PostgresJobs
 from infra.stores.model_calls import PostgresModelCalls
 from infra.stores.records import PostgresRecords
 from infra.stores.vault import PostgresVault
+from tests.fakes.schedules import MemorySchedules
 from tests.fakes.services import InstantWorker
 from tests.unit.retrieval.build import AS_OF, PEOPLE, day
 from tests.unit.retrieval.world import Said, World
@@ -112,6 +115,8 @@ class Real:
     def app(self) -> FastAPI:
         """The API over them."""
         world, configuration = self.world, Settings()
+        consolidations = PostgresConsolidations(self.database)
+        worker = InstantWorker(world.jobs, world.records, consolidations)
         vault = PostgresVault(self.database, bytes(32))
         return create_app(
             Services(
@@ -125,11 +130,14 @@ class Real:
                 acceptor=Acceptor(
                     world.jobs,
                     vault,
-                    InstantWorker(world.jobs, world.records),
+                    worker,
                     limits=input_limits(configuration),
                     default_timezone="UTC",
                     clock=lambda: AS_OF,
                 ),
+                consolidations=consolidations,
+                dreamer=Dreamer(consolidations, worker, clock=lambda: AS_OF),
+                schedules=MemorySchedules(),
                 settings=configuration,
             )
         )
