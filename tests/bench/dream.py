@@ -41,8 +41,8 @@ BUILD = (
     """
     INSERT INTO jobs (id, user_id, request_id, body_hash, sequence, state, session_id, form, title, timezone,
                       time_source, sanitized, messages, chunks, step, reason, attempt, accepted_at, waiting_since)
-    VALUES (md5(%(user)s::text)::uuid, %(user)s, 'r', '', 1, 'completed', 's', 'conversation', '', 'UTC', 'given', false, 0,
-            1, '', '', 1, now(), now())
+    VALUES (md5(%(user)s::text)::uuid, %(user)s, 'r', '', 1, 'completed', 's', 'conversation', '', 'UTC',
+            'given', false, 0, 1, '', '', 1, now(), now())
     """,
     """
     INSERT INTO chunks (id, job_id, user_id, ordinal, content, committed, failed_step, failed_reason)
@@ -52,7 +52,8 @@ BUILD = (
     INSERT INTO records (id, user_id, kind, title, text, mention_time, status, input_id, chunk_id, session_id, ordinal,
                          sources, attributes, degraded, version, index_status, index_step, index_reason)
     SELECT md5(%(user)s::text || n)::uuid, %(user)s, 'semantic', '', 'The ' || word(n / 2) || ' yard is by the river.',
-           now(), 'state', md5(%(user)s::text)::uuid, md5(%(user)s::text)::uuid, 's', n, '[]', '{}', '', 1, 'indexed', '', ''
+           now(), 'state', md5(%(user)s::text)::uuid, md5(%(user)s::text)::uuid, 's', n, '[]', '{}', '', 1,
+           'indexed', '', ''
     FROM generate_series(0, %(anchors)s::int - 1) n
     """,
     """
@@ -63,8 +64,9 @@ BUILD = (
     """,
     """
     INSERT INTO memory."Anchor" (properties)
-    SELECT jsonb_build_object('user_id', %(user)s::text, 'key', name, 'anchor_id', id, 'name', name, 'type', 'organization',
-                              'aliases', '[]'::jsonb, 'mentions', 1, 'score', 1.0)::text::agtype FROM made
+    SELECT jsonb_build_object('user_id', %(user)s::text, 'key', name, 'anchor_id', id, 'name', name,
+                              'type', 'organization', 'aliases', '[]'::jsonb,
+                              'mentions', 1, 'score', 1.0)::text::agtype FROM made
     """,
     "INSERT INTO anchor_aliases (user_id, key, anchor_id, name) SELECT %(user)s::text, name, id, name FROM made",
     """
@@ -87,7 +89,8 @@ BUILD = (
 
 PUT_ON_FRONTIER = """
 INSERT INTO dream_frontier (user_id, anchor_id)
-SELECT %(user)s::text, md5('anchor' || %(user)s::text || 2 * n)::uuid FROM generate_series(%(first)s::int, %(first)s + %(count)s - 1) n
+SELECT %(user)s::text, md5('anchor' || %(user)s::text || 2 * n)::uuid
+FROM generate_series(%(first)s::int, %(first)s + %(count)s - 1) n
 """
 ROWS_READ = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_user_tables"
 
