@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -49,7 +50,7 @@ FILL = (
     INSERT INTO memory."Anchor" (properties)
     SELECT jsonb_build_object('user_id', 'u' || u, 'key', 'k' || a, 'anchor_id', md5(u || '/' || a)::uuid,
                               'name', 'K' || a, 'type', 'person', 'aliases', '[]'::jsonb, 'mentions', 1,
-                              'score', 1)::text::agtype
+                              'score', 1.0)::text::agtype
     FROM generate_series(1, 20) u, generate_series(0, 199) a
     """,
     """
@@ -193,19 +194,23 @@ def explain(request: pytest.FixtureRequest, filled: psycopg.Connection[dict[str,
     """Plan of a statement as planned for its values, and as a prepared statement's generic plan, which is made for the
     average user. (An EXPLAIN that is itself prepared always plans for its values.)"""
 
-    def run(statement: str, values: Sequence[object] | Mapping[str, object]) -> Mapping[str, Any]:
-        text, ordered = numbered(statement, values)
-        filled.execute(f"PREPARE asked AS {text}".encode())
-        execute = sql.SQL("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE asked ({})")
-        row = filled.execute(execute.format(sql.SQL(", ").join(map(literal, ordered)))).fetchone()
-        filled.execute("DEALLOCATE asked")
-        assert row is not None
-        plan: Mapping[str, Any] = row["QUERY PLAN"][0]["Plan"]
-        return plan
-
     filled.execute(f"SET plan_cache_mode = {request.param}")
-    yield run
+    yield partial(plan_of, filled)
     filled.execute("RESET plan_cache_mode")
+
+
+def plan_of(
+    connection: psycopg.Connection[dict[str, Any]], statement: str, values: Sequence[object] | Mapping[str, object]
+) -> Mapping[str, Any]:
+    """Of a prepared statement, with what it read."""
+    text, ordered = numbered(statement, values)
+    connection.execute(f"PREPARE asked AS {text}".encode())
+    execute = sql.SQL("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE asked ({})")
+    row = connection.execute(execute.format(sql.SQL(", ").join(map(literal, ordered)))).fetchone()
+    connection.execute("DEALLOCATE asked")
+    assert row is not None
+    plan: Mapping[str, Any] = row["QUERY PLAN"][0]["Plan"]
+    return plan
 
 
 def numbered(statement: str, values: Sequence[object] | Mapping[str, object]) -> tuple[str, list[object]]:

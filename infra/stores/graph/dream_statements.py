@@ -100,10 +100,10 @@ SELECT e.place, e.side, x.record_id
 FROM unnest(%(a)s::uuid[], %(b)s::uuid[]) WITH ORDINALITY p(a, b, place)
 CROSS JOIN LATERAL (VALUES (p.place, 0, p.a, p.b), (p.place, 1, p.b, p.a)) e(place, side, anchor, other)
 CROSS JOIN LATERAL (
-    SELECT m.record_id, m.kind <> 'semantic' AS episodic, NOT EXISTS (
-        SELECT FROM anchor_records o
-        WHERE o.user_id = %(user)s AND o.anchor_id = e.other AND o.record_id = m.record_id
-    ) AS alone
+    SELECT m.record_id, m.kind <> 'semantic' AS episodic, (
+        SELECT o.record_id FROM anchor_records o
+        WHERE o.user_id = %(user)s AND o.anchor_id = e.other AND o.record_id = m.record_id LIMIT 1
+    ) IS NULL AS alone
     FROM (
         SELECT r.record_id, r.kind FROM anchor_records r
         WHERE r.user_id = %(user)s AND r.anchor_id = e.anchor
@@ -113,6 +113,7 @@ CROSS JOIN LATERAL (
 ) x
 ORDER BY e.place, e.side, x.alone, x.episodic, x.record_id
 """
+"""LIMIT 1 where EXISTS would do: of that the planner would make a hash of all of a hub's rows."""
 
 SHARED_FRAMES = graph_sql("""
 WITH ends AS MATERIALIZED (
@@ -126,15 +127,15 @@ SELECT ends.place, f.properties::text AS properties
 FROM ends
 CROSS JOIN LATERAL (
     SELECT DISTINCT ON (e.end_id, ax(e.fid)) e.start_id FROM memory."ARM" e
-    WHERE e.end_id = ends.rare AND EXISTS (
-        SELECT FROM memory."ARM" o WHERE o.start_id = e.start_id AND o.end_id = ends.other
-    )
+    WHERE e.end_id = ends.rare AND (
+        SELECT o.id FROM memory."ARM" o WHERE o.start_id = e.start_id AND o.end_id = ends.other LIMIT 1
+    ) IS NOT NULL
     ORDER BY e.end_id, ax(e.fid) LIMIT %(limit)s
 ) x
 JOIN memory."Frame" f ON f.id = x.start_id
 ORDER BY ends.place, ax(f.fid)
 """)
-"""From the end with fewer mentions, in frame-id order, until there are enough."""
+"""From the end with fewer mentions, in frame-id order, until there are enough; LIMIT 1 for the same reason."""
 
 
 def indexing(statement: str, user_id: str, dimension: int, name: str) -> sql.Composed:
