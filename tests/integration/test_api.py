@@ -21,6 +21,7 @@ from tests.integration.conftest import CANARY, NOW, Server, dreamed, error_of, t
 from tests.unit.retrieval.world import Said
 
 MESSAGE = {"id": "m1", "speaker": "Ana", "text": "I moved to Porto.", "sent_at": "2024-05-02T09:30:00Z"}
+UNKNOWN = UUID(int=404)
 
 
 # ------------------------------------------------------------------------------------------------------ writing
@@ -206,9 +207,9 @@ async def test_health(server: Server) -> None:
     [
         ("GET", "/nowhere", 404, "not_found"),
         ("PUT", "/v1/memories", 405, "method_not_allowed"),
-        ("GET", f"/v1/memories/{uuid4()}?user_id=ana", 404, "not_found"),
+        ("GET", f"/v1/memories/{UNKNOWN}?user_id=ana", 404, "not_found"),
         ("GET", "/v1/memories/x?user_id=ana", 422, "invalid_input"),
-        ("GET", f"/v1/memories/{uuid4()}", 422, "invalid_input"),
+        ("GET", f"/v1/memories/{UNKNOWN}", 422, "invalid_input"),
         ("GET", "/v1/memories?user_id=ana&limit=0", 422, "invalid_input"),
         ("GET", "/v1/memories?user_id=ana&limit=1000000", 422, "invalid_input"),
         ("GET", "/v1/memories?user_id=a%00b", 422, "invalid_input"),
@@ -216,10 +217,10 @@ async def test_health(server: Server) -> None:
         ("GET", "/v1/anchors?user_id=two%20words", 422, "invalid_input"),
         ("GET", "/v1/jobs?user_id=ana%0A", 422, "invalid_input"),
         ("GET", "/v1/jobs?user_id=ana&before=99999999999999999999", 422, "invalid_input"),
-        ("GET", f"/v1/anchors/{uuid4()}?user_id=ana", 404, "not_found"),
+        ("GET", f"/v1/anchors/{UNKNOWN}?user_id=ana", 404, "not_found"),
         ("GET", f"/v1/frames/{'0' * 64}?user_id=ana", 404, "not_found"),
         ("GET", "/v1/frames/%00?user_id=ana", 422, "invalid_input"),
-        ("POST", f"/v1/jobs/{uuid4()}/retry?user_id=ana", 404, "not_found"),
+        ("POST", f"/v1/jobs/{UNKNOWN}/retry?user_id=ana", 404, "not_found"),
     ],
 )
 async def test_errors_have_one_shape(server: Server, method: str, path: str, status: int, kind: str) -> None:
