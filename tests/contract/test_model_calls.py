@@ -5,7 +5,7 @@ import asyncio
 from domain.jobs import job_id
 from domain.model_calls import Purpose, Usage
 from tests.contract.conftest import Stores
-from tests.contract.samples import NOW
+from tests.contract.samples import NOW, new_input
 
 
 async def note(stores: Stores, key: str, *, answer: str | None, outcome: str = "ok") -> str | None:
@@ -31,6 +31,7 @@ async def test_the_first_answer_stays(stores: Stores) -> None:
 
 
 async def test_a_failure_leaves_room_for_an_answer(stores: Stores) -> None:
+    await stores.jobs.accept(new_input("r1"), body_hash="h", now=NOW)
     assert await note(stores, "k", answer=None, outcome="model_unavailable") is None
     assert await stores.calls.answer("k") is None
     failed = await stores.records.checksum()

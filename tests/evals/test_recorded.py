@@ -95,8 +95,7 @@ def test_a_folder_without_a_recording_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--config", "M2"), "not built yet"),
-        ((), "no scorer at"),
+        (("--config", "M2"), "no scorer at"),
         (("--scorer", __file__, "--recorded", "nowhere"), "no recorded answers"),
         (("--scorer", __file__, "--conversations", "conv-9"), "no conv-9 in"),
     ],
