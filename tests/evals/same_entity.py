@@ -1,7 +1,8 @@
 """How often two names of one thing are merged, and two names of two things: labelled pairs with contexts.
 
 Each pair is asked twice: as canonicalization asks (an extracted entity, an anchor offered for it) and as a Dream round
-asks (two anchors of one type). `unsure` counts as not to merge.
+asks (two anchors of one type). `unsure` counts as not to merge. Two names of one key are one anchor before any model is
+asked, so canonicalization never meets them: they are told apart, by label.
 """
 
 import argparse
@@ -103,10 +104,23 @@ def run(arguments: argparse.Namespace) -> int:
     pairs = read_pairs(arguments.data)
     figures = {name: report(asyncio.run(measure(pairs, judge))) for name, judge in JUDGES.items()}
     if arguments.json:
-        emit({"pairs": len(pairs), "models": figures})
+        emit({"pairs": len(pairs), "one_key": one_key(pairs), "models": figures})
     else:
         _print(pairs, figures)
     return 0
+
+
+def one_key(pairs: Sequence[LabelledPair]) -> dict[str, list[str]]:
+    """Ids of the pairs whose names have one key, by label."""
+    found: dict[str, list[str]] = {verdict.value: [] for verdict in Verdict}
+    for pair in pairs:
+        if _one_key(pair):
+            found[pair.label].append(pair.id)
+    return found
+
+
+def _one_key(pair: LabelledPair) -> bool:
+    return anchor_key(pair.a.name) == anchor_key(pair.b.name)
 
 
 def read_pairs(path: Path) -> tuple[LabelledPair, ...]:
@@ -128,8 +142,8 @@ async def measure(pairs: Sequence[LabelledPair], judge: Judge) -> Measured:
 
 
 async def _canonicalized(pair: LabelledPair, judge: Judge) -> bool:
-    """Names of one key never get as far as a question: they are one anchor by their key."""
-    if anchor_key(pair.a.name) == anchor_key(pair.b.name):
+    """Names of one key never get as far as a question."""
+    if _one_key(pair):
         return False
     question = EntityQuestion(
         entity=Entity(name=pair.a.name, type=pair.type),
@@ -244,3 +258,5 @@ def _print(pairs: Sequence[LabelledPair], figures: dict[str, Any]) -> None:
             table.add_row(model, step, *(json.dumps(number) for number in numbers))
     out.print(table)
     out.print(f"{len(pairs)} pairs; wrong by rules: {', '.join(figures['rules']['dream']['wrong']) or 'none'}")
+    by_key = (f"{label} {', '.join(ids) or 'none'}" for label, ids in one_key(pairs).items())
+    out.print(f"One anchor by their key, never asked about: {'; '.join(by_key)}")
