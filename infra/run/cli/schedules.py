@@ -1,13 +1,11 @@
 """`reverie schedule`: rounds of AutoDream that come back by themselves."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
-from api.services import Services
 from domain.dream.rounds import Mode
 from domain.dream.schedules import (
     DEFAULT_CATCH_UP_SECONDS,
@@ -18,14 +16,14 @@ from domain.dream.schedules import (
     checked_schedule,
 )
 from domain.errors import InvalidInput, NotFound, RequestConflict
+from domain.intake import USER_ID
+from infra.run.cli.consolidating import done, in_words_of
 from infra.run.cli.durations import seconds_of, shown
 from infra.run.cli.output import edge, emit, out, say
 from infra.run.cli.schedule_tables import details, listing
-from infra.run.cli.stack import connected
 from infra.run.formats.inputs import DEFAULT_USER
 
 PAGE = 50
-T = TypeVar("T")
 
 Name = Annotated[str, typer.Argument(help="What the schedule is called.")]
 User = Annotated[str, typer.Option(help="Whose memory.")]
@@ -88,7 +86,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a schedule; the same again changes nothing."""
-    with edge(as_json=as_json), _told_by_option():
+    with _edge(as_json=as_json):
         new = NewSchedule(
             name=name,
             user_id=_owner(user, all_users),
@@ -102,7 +100,7 @@ def create(
             catch_up_seconds=seconds_of(catch_up, option="--catch-up"),
         )
         asked = checked_schedule(new)
-        _print(_done(lambda services: services.schedules.create(asked)), as_json=as_json)
+        _print(done(lambda services: services.schedules.create(asked)), as_json=as_json)
 
 
 @app.command("list", epilog="Example: reverie schedule list --all-users")
@@ -114,9 +112,9 @@ def list_schedules(
     as_json: AsJson = False,
 ) -> None:
     """List a user's schedules, or those over all users, by name, with how their runs went."""
-    with edge(as_json=as_json):
+    with _edge(as_json=as_json):
         owner = _owner(user, all_users)
-        found = _done(lambda services: services.schedules.schedules(owner, after=after, limit=limit))
+        found = done(lambda services: services.schedules.schedules(owner, after=after, limit=limit))
         following = found[-1].name if len(found) == limit else None
         if as_json:
             emit({"schedules": [schedule.model_dump(mode="json") for schedule in found], "after": following})
@@ -132,37 +130,41 @@ def list_schedules(
 @app.command(epilog="Example: reverie schedule show nightly --all-users")
 def show(name: Name, user: User = DEFAULT_USER, all_users: AllUsers = False, as_json: AsJson = False) -> None:
     """Show a schedule in full: its next runs, its last runs, and what was missed, skipped, timed out or failed."""
-    owner = _owner(user, all_users)
-    _one(lambda services: services.schedules.schedule(owner, name), as_json=as_json)
+    with _edge(as_json=as_json):
+        owner = _owner(user, all_users)
+        _print(done(lambda services: services.schedules.schedule(owner, name)), as_json=as_json)
 
 
 @app.command(epilog="Example: reverie schedule pause nightly --user ana")
 def pause(name: Name, user: User = DEFAULT_USER, all_users: AllUsers = False, as_json: AsJson = False) -> None:
     """Let a schedule rest; a run that is under way goes on."""
-    owner = _owner(user, all_users)
-    _one(lambda services: services.schedules.pause(owner, name, paused=True), as_json=as_json)
+    with _edge(as_json=as_json):
+        owner = _owner(user, all_users)
+        _print(done(lambda services: services.schedules.pause(owner, name, paused=True)), as_json=as_json)
 
 
 @app.command(epilog="Example: reverie schedule resume nightly --user ana")
 def resume(name: Name, user: User = DEFAULT_USER, all_users: AllUsers = False, as_json: AsJson = False) -> None:
     """Let a schedule that rests go on."""
-    owner = _owner(user, all_users)
-    _one(lambda services: services.schedules.pause(owner, name, paused=False), as_json=as_json)
+    with _edge(as_json=as_json):
+        owner = _owner(user, all_users)
+        _print(done(lambda services: services.schedules.pause(owner, name, paused=False)), as_json=as_json)
 
 
 @app.command(epilog="Example: reverie schedule trigger nightly --all-users")
 def trigger(name: Name, user: User = DEFAULT_USER, all_users: AllUsers = False, as_json: AsJson = False) -> None:
     """Run it now, also while it rests; after the run that is under way, and not at all if one waits already."""
-    owner = _owner(user, all_users)
-    _one(lambda services: services.schedules.trigger(owner, name), as_json=as_json)
+    with _edge(as_json=as_json):
+        owner = _owner(user, all_users)
+        _print(done(lambda services: services.schedules.trigger(owner, name)), as_json=as_json)
 
 
 @app.command(epilog="Example: reverie schedule delete nightly --user ana")
 def delete(name: Name, user: User = DEFAULT_USER, all_users: AllUsers = False, as_json: AsJson = False) -> None:
     """End a schedule; a run that is under way goes on, and the rounds it asked for stay."""
-    with edge(as_json=as_json), _told_by_option():
+    with _edge(as_json=as_json):
         owner = _owner(user, all_users)
-        _done(lambda services: services.schedules.delete(owner, name))
+        done(lambda services: services.schedules.delete(owner, name))
         if as_json:
             emit({"deleted": name})
         else:
@@ -170,20 +172,9 @@ def delete(name: Name, user: User = DEFAULT_USER, all_users: AllUsers = False, a
 
 
 def _owner(user: str, all_users: bool) -> str | None:
+    if not all_users and not USER_ID.fullmatch(user):
+        raise InvalidInput("is not a user id", field="user_id")
     return None if all_users else user
-
-
-def _one(action: Callable[[Services], Awaitable[Schedule]], *, as_json: bool) -> None:
-    with edge(as_json=as_json), _told_by_option():
-        _print(_done(action), as_json=as_json)
-
-
-def _done(action: Callable[[Services], Awaitable[T]]) -> T:
-    async def act() -> T:
-        async with connected() as services:
-            return await action(services)
-
-    return asyncio.run(act())
 
 
 def _print(schedule: Schedule, *, as_json: bool) -> None:
@@ -194,14 +185,10 @@ def _print(schedule: Schedule, *, as_json: bool) -> None:
 
 
 @contextmanager
-def _told_by_option() -> Iterator[None]:
+def _edge(*, as_json: bool) -> Iterator[None]:
     """Errors in the command's own words."""
-    try:
-        yield
-    except InvalidInput as error:
-        told = error.message.removeprefix(f"{error.field}: ")
-        raise InvalidInput(told, field=_OPTIONS.get(error.field, error.field)) from error
-    except NotFound as error:
-        raise NoSchedule(error.message) from error
-    except RequestConflict as error:
-        raise OtherSchedule(error.message) from error
+    with edge(as_json=as_json), in_words_of(_OPTIONS, NoSchedule):
+        try:
+            yield
+        except RequestConflict as error:
+            raise OtherSchedule(error.message) from error

@@ -91,6 +91,13 @@ def test_create_refuses_what_is_not_valid_before_anything(run: Run, options: tup
     )
 
 
+@pytest.mark.parametrize("command", [("list",), ("show", "nightly"), ("trigger", "nightly"), ("delete", "nightly")])
+@pytest.mark.parametrize("user", ["*", "a' OR 'b", "\udc80", ""])
+def test_only_a_user_has_schedules(run: Run, command: tuple[str, ...], user: str) -> None:
+    result = run("schedule", *command, "--user", user)
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (2, "error: --user: is not a user id")
+
+
 def test_create_again_is_the_same_and_another_is_told_of(run: Run, schedules: MemorySchedules) -> None:
     assert run(*NIGHTLY).stdout == run(*NIGHTLY).stdout
     other = run(*NIGHTLY, "--review")
