@@ -7,6 +7,7 @@ Example = Mapping[str, Any]
 
 JOB_ID = "0b5b1c1e-7a53-5d53-9c3a-1d7f0c7f7a10"
 MEMORY_ID = "5f0c7c86-2a10-5f7e-8a55-3c1f3c1b7d21"
+CHUNK_ID = "1c9e2d4f-8b37-5e60-a2c1-6d5b4a3f2e54"
 ANCHOR_ID = "9d3a7b1e-6a4f-5f0b-b0a5-7a3e2f1c4d32"
 PLACE_ID = "c2e4b1d0-1f2e-5a3b-9c4d-5e6f7a8b9c43"
 FRAME_ID = "3f" * 32
@@ -80,6 +81,7 @@ MEMORY: Example = {
     **_REMEMBERED,
     "id": MEMORY_ID,
     "input_id": JOB_ID,
+    "chunk_id": CHUNK_ID,
     "attributes": {},
     "degraded": "",
     "version": 1,

@@ -183,6 +183,8 @@ class MemoryView(Frozen):
     mention_time: AwareDatetime
     status: Status
     input_id: UUID
+    chunk_id: UUID
+    """The part of the input it was written from: what a round of AutoDream may take as its frontier."""
     session_id: str
     sources: tuple[Source, ...]
     attributes: dict[str, str]

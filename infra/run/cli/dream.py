@@ -41,7 +41,7 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="The consolidation's id.")
 
 _OPTIONS = {
     "user_id": "--user",
-    "chunk_ids": "--chunk",
+    "chunk_ids": "--chunks",
     "since": "--since",
     "timeout_seconds": "--timeout",
     "actor": "--actor",
@@ -60,8 +60,11 @@ app = typer.Typer(
 @app.command(epilog="Example: reverie dream run --user ana --final --review")
 def run(
     user: User = DEFAULT_USER,
-    chunk: Annotated[
-        list[str] | None, typer.Option(help="Frontier: the records of this chunk; may be repeated.")
+    chunks: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Frontier: the records of this chunk, by the id that `reverie add --json` prints; may be repeated."
+        ),
     ] = None,
     since: Annotated[str, typer.Option(help="Frontier: inputs accepted from this time on (ISO 8601).")] = "",
     final: Annotated[
@@ -84,7 +87,7 @@ def run(
             mode=Mode.FINAL if final else Mode.INTERMEDIATE,
             dry_run=dry_run,
             review=review,
-            chunk_ids=tuple(id_of(each, argument="--chunk") for each in chunk or ()),
+            chunk_ids=tuple(id_of(each, argument="--chunks") for each in chunks or ()),
             since=parse_time(since, option="--since").astimezone() if since else None,
             actor=actor_of(actor),
             timeout_seconds=seconds_of(f"{timeout}s" if timeout.isdecimal() else timeout, option="--timeout"),

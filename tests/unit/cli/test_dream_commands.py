@@ -67,7 +67,7 @@ def test_a_round_is_waited_for_and_its_receipt_printed(run: Run, dreaming: FakeS
 def test_what_is_asked_for_is_what_the_options_say(run: Run, dreaming: FakeServices) -> None:
     dreaming.worker.asleep = True
     chunk = uuid4()
-    arguments = ("dream", "run", "--user", "ana", "--final", "--chunk", str(chunk), "--timeout", "90", "--no-wait")
+    arguments = ("dream", "run", "--user", "ana", "--final", "--chunks", str(chunk), "--timeout", "90", "--no-wait")
     shown = document(run, *arguments, "--actor", "Ana")
     told = {"mode": "final", "chunk_ids": [str(chunk)], "timeout_seconds": 90, "actor": "Ana", "state": "accepted"}
     assert told.items() <= shown["consolidation"].items()
@@ -88,7 +88,7 @@ def test_without_waiting_it_says_where_to_look(run: Run, dreaming: FakeServices)
 @pytest.mark.parametrize(
     ("option", "named"),
     [
-        (("--chunk", "seven"), "--chunk"),
+        (("--chunks", "seven"), "--chunks"),
         (("--since", "soon"), "--since"),
         (("--since", "2999-01-01T00:00:00Z"), "--since"),
         (("--timeout", "0"), "--timeout"),
