@@ -60,7 +60,7 @@ class Consolidating(ConsolidationSteps):
     @typed
     async def end(self, end: DreamEnd) -> DreamOutcome:
         ref = end.consolidation
-        state = await self._state_of(end)
+        state = _state_of(end)
         if state in (ConsolidationState.COMPLETED, ConsolidationState.REVIEW) and not ref.dry_run:
             await self._remember(ref)
         ended = await self._consolidations.end(
@@ -77,17 +77,6 @@ class Consolidating(ConsolidationSteps):
         await self._starter.wake_queue(ref.user_id)
         return outcome_of(ended)
 
-    async def _state_of(self, end: DreamEnd) -> ConsolidationState:
-        if end.cancelled:
-            return ConsolidationState.CANCELLED
-        if end.reason:
-            return ConsolidationState.FAILED
-        return await self._after_review(end.consolidation)
-
-    async def _after_review(self, ref: ConsolidationRef) -> ConsolidationState:
-        waiting = await self._consolidations.pairs(ref.consolidation_id, states=(PairState.PENDING,), limit=1)
-        return ConsolidationState.REVIEW if waiting else ConsolidationState.COMPLETED
-
     async def _remember(self, ref: ConsolidationRef) -> None:
         """Explicit rejections, so that they are not asked again; and the sources that have had their turn (A.5)."""
         rejected = await self._consolidations.pairs(ref.consolidation_id, states=(PairState.REJECTED,))
@@ -103,31 +92,18 @@ class Consolidating(ConsolidationSteps):
         pair = await self._pair(asked, decision)
         if pair.state is not PairState.MERGED or not decision.approve:
             await self._consolidations.settle([_decided(pair, decision)])
-            await self._act_on(asked, pair, decision)
+            if not decision.approve:
+                await self._consolidations.reject(asked.user_id, [pair.key], now=self._clock())
+            asked = await self._consolidations.after_decision(asked.id, now=self._clock())
+            await self._starter.wake_queue(asked.user_id)
         waiting = await self._consolidations.pairs(asked.id, states=(PairState.PENDING,))
         return DreamOutcome(state=asked.state, merged=asked.receipt.merged, pending=len(waiting))
-
-    async def _act_on(self, asked: Consolidation, pair: Pair, decision: PairDecision) -> None:
-        if decision.approve:
-            await self._consolidations.apply_review(asked.id, now=self._clock())
-            await self._starter.wake_queue(asked.user_id)
-        else:
-            await self._consolidations.reject(asked.user_id, [pair.key], now=self._clock())
-            await self._close_review(asked)
 
     async def _pair(self, asked: Consolidation, decision: PairDecision) -> Pair:
         for pair in await self._consolidations.pairs(asked.id):
             if pair.id == decision.pair_id:
                 return pair
         raise NotFound(f"consolidation {asked.id} has no pair {decision.pair_id}")
-
-    async def _close_review(self, asked: Consolidation) -> None:
-        """Once nothing waits any more; approved pairs have their own turn, which ends it."""
-        undecided = (PairState.PENDING, PairState.APPROVED)
-        if asked.state is ConsolidationState.REVIEW and not await self._consolidations.pairs(
-            asked.id, states=undecided, limit=1
-        ):
-            await self._consolidations.end(asked.id, ConsolidationState.COMPLETED, receipt=Receipt(), now=self._clock())
 
     @activity.defn
     @typed
@@ -201,6 +177,14 @@ def outcome_of(consolidation: Consolidation) -> DreamOutcome:
     """What a workflow is told of a consolidation."""
     receipt = consolidation.receipt
     return DreamOutcome(state=consolidation.state, merged=receipt.merged, pending=receipt.pending)
+
+
+def _state_of(end: DreamEnd) -> ConsolidationState:
+    if end.cancelled:
+        return ConsolidationState.CANCELLED
+    if end.reason:
+        return ConsolidationState.FAILED
+    return ConsolidationState.REVIEW if end.consolidation.review else ConsolidationState.COMPLETED
 
 
 def _decided(pair: Pair, decision: PairDecision) -> Pair:

@@ -87,11 +87,12 @@ class ConsolidationStore(Protocol):
         reason: str = "",
         detail: str = "",
     ) -> Consolidation:
-        """End it, or send it to `review`. What the store knows itself (pairs by state, model calls, time, evidence) it
-        adds to the receipt. Ended before: changes nothing."""
+        """End it, or send it to `review`, where it stays while pairs are pending. What the store knows itself (pairs by
+        state, model calls, time, evidence) it adds to the receipt. Ended before: changes nothing."""
 
-    async def apply_review(self, consolidation_id: UUID, *, now: datetime) -> None:
-        """Give a reviewed consolidation a new turn at the graph, for the merges that were approved."""
+    async def after_decision(self, consolidation_id: UUID, *, now: datetime) -> Consolidation:
+        """Under review: count anew, give what was approved a turn at the graph, complete it once nothing waits. In any
+        other state changes nothing."""
 
 
 class Schedules(Protocol):

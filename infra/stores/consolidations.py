@@ -153,12 +153,6 @@ UPDATE consolidations SET state = %(state)s, applying = %(applying)s, step = %(s
                               ELSE after_job END
 WHERE id = %(id)s
 """
-APPLY = """
-UPDATE consolidations c SET applying = true, state = 'accepted',
-    after_job = (SELECT coalesce(max(sequence), 0) FROM jobs WHERE user_id = c.user_id)
-WHERE id = %s AND state = 'review'
-"""
-
 _TOLD = ("frontier", "cached", "merged", "undone", "kept")
 """What the caller knows; a second turn, after a review, adds nothing to it but merges."""
 _COUNTED = ("verified", "rejected", "unsure", "guarded", "stale", "proposed", "pending")
@@ -300,27 +294,20 @@ class PostgresConsolidations:
             found = await _locked(connection, consolidation_id)
             if found.ended:
                 return found
-            counts = one(await (await connection.execute(COUNT_PAIRS, {"id": consolidation_id})).fetchone())
-            failing = state in (ConsolidationState.FAILED, ConsolidationState.CANCELLED)
-            applying = bool(counts["approved"]) and not failing
-            now_state = ConsolidationState.ACCEPTED if applying else state
-            values = {
-                "id": consolidation_id,
-                "state": str(now_state),
-                "applying": applying,
-                "step": step,
-                "reason": reason,
-                "detail": detail,
-                "receipt": _json(await _receipt(connection, found, receipt, counts, now)),
-                "finished": now if now_state in ENDED else None,
-            }
-            await connection.execute(END, values)
-            return await _locked(connection, consolidation_id)
+            return await _end(
+                connection, found, state, receipt, now, {"step": step, "reason": reason, "detail": detail}
+            )
 
-    async def apply_review(self, consolidation_id: UUID, *, now: datetime) -> None:  # noqa: ARG002 - the port's
-        """Give a reviewed consolidation a new turn at the graph. One that has its turn gets another when `end` finds
-        what was approved meanwhile."""
-        await self._execute(APPLY, (consolidation_id,))
+    async def after_decision(self, consolidation_id: UUID, *, now: datetime) -> Consolidation:
+        """Under review: count anew, give what was approved a turn at the graph, complete it once nothing waits.
+
+        In any other state it is left as it is: `end` finds what was decided meanwhile.
+        """
+        async with self._database.transaction() as connection:
+            found = await _locked(connection, consolidation_id)
+            if found.state is not ConsolidationState.REVIEW:
+                return found
+            return await _end(connection, found, found.state, Receipt(), now, {"step": "", "reason": "", "detail": ""})
 
     async def _execute(self, statement: str, arguments: Sequence[object]) -> None:
         async with self._database.transaction() as connection:
@@ -336,6 +323,34 @@ async def _locked(connection: Connection, identity: UUID) -> Consolidation:
     if row is None:
         raise NotFound(f"no consolidation {identity}")
     return _consolidation(row)
+
+
+async def _end(
+    connection: Connection,
+    found: Consolidation,
+    state: ConsolidationState,
+    receipt: Receipt,
+    now: datetime,
+    told: Mapping[str, str],
+) -> Consolidation:
+    """End it, or let it wait: for a person while pairs are pending, for another turn while some are approved."""
+    counts = one(await (await connection.execute(COUNT_PAIRS, {"id": found.id})).fetchone())
+    failing = state in (ConsolidationState.FAILED, ConsolidationState.CANCELLED)
+    applying = bool(counts["approved"]) and not failing
+    if applying:
+        state = ConsolidationState.ACCEPTED
+    elif state is ConsolidationState.REVIEW and not counts["pending"]:
+        state = ConsolidationState.COMPLETED
+    values = {
+        **told,
+        "id": found.id,
+        "state": str(state),
+        "applying": applying,
+        "receipt": _json(await _receipt(connection, found, receipt, counts, now)),
+        "finished": now if state in ENDED else None,
+    }
+    await connection.execute(END, values)
+    return await _locked(connection, found.id)
 
 
 async def _digest(connection: Connection, user_id: str, position: int) -> str:

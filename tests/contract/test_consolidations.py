@@ -309,7 +309,7 @@ async def test_what_has_ended_is_moved_by_nothing(stores: Stores, state: Consoli
     assert (ended.state, ended.finished_at, ended.applying) == (state, LATER, False)
     assert (ended.step, ended.reason, ended.detail) == ("verify", "model_error", "refused")
     assert (ended.receipt.frontier, ended.receipt.seconds) == (3, 60)
-    await stores.consolidations.apply_review(c, now=LATER)
+    await stores.consolidations.after_decision(c, now=LATER)
     for other in ConsolidationState.FAILED, ConsolidationState.REVIEW:
         assert await end(stores, c, other, receipt=Receipt(frontier=9), now=LATER + timedelta(hours=1)) == ended
     assert await stores.consolidations.consolidation("ona", c) == ended
@@ -373,11 +373,11 @@ async def test_approved_merges_get_a_turn_after_the_inputs_that_came_meanwhile(s
     await accept(stores, "r1")
     assert (await stores.jobs.queue_head("ona")).consolidation is None
     await decide(stores, pair, PairState.APPROVED)
-    await stores.consolidations.apply_review(c, now=LATER)
+    await stores.consolidations.after_decision(c, now=LATER)
     again = await stores.consolidations.consolidation("ona", c)
     assert (again.state, again.applying, again.after_job) == (ConsolidationState.ACCEPTED, True, 1)
     await accept(stores, "r2")
-    await stores.consolidations.apply_review(c, now=LATER)
+    await stores.consolidations.after_decision(c, now=LATER)
     assert await stores.consolidations.consolidation("ona", c) == again
     for job in await stores.jobs.jobs("ona"):
         if job.request_id == "r1":
@@ -392,7 +392,7 @@ async def test_a_second_turn_keeps_the_first_ones_counts_and_evidence(stores: St
     c, pair, last = await reviewed(stores)
     first = (await stores.consolidations.consolidation("ona", c)).receipt
     await decide(stores, pair, PairState.APPROVED)
-    await stores.consolidations.apply_review(c, now=LATER)
+    await stores.consolidations.after_decision(c, now=LATER)
     await remember(stores, "r2")
     begun = await stores.consolidations.begin(c, now=LATER + timedelta(hours=1))
     assert (begun.state, begun.applying, begun.started_at) == (ConsolidationState.RUNNING, True, NOW)
@@ -410,11 +410,11 @@ async def test_a_second_turn_keeps_the_first_ones_counts_and_evidence(stores: St
 async def test_what_is_approved_while_it_runs_gets_another_turn(stores: Stores, state: ConsolidationState) -> None:
     c, pair, last = await reviewed(stores)
     await decide(stores, pair, PairState.APPROVED)
-    await stores.consolidations.apply_review(c, now=LATER)
+    await stores.consolidations.after_decision(c, now=LATER)
     await stores.consolidations.begin(c, now=LATER)
     await decide(stores, pair, PairState.MERGED)
     await decide(stores, last, PairState.APPROVED)
-    await stores.consolidations.apply_review(c, now=LATER)
+    await stores.consolidations.after_decision(c, now=LATER)
     assert (await stores.consolidations.consolidation("ona", c)).state is ConsolidationState.RUNNING
     again = await end(stores, c, state)
     assert (again.state, again.applying, again.finished_at) == (ConsolidationState.ACCEPTED, True, None)
@@ -429,16 +429,32 @@ async def test_what_is_stopped_gets_no_other_turn_for_what_is_approved(
 ) -> None:
     c, pair, _ = await reviewed(stores)
     await decide(stores, pair, PairState.APPROVED)
-    await stores.consolidations.apply_review(c, now=LATER)
+    await stores.consolidations.after_decision(c, now=LATER)
     stopped = await end(stores, c, state)
     assert (stopped.state, stopped.applying, stopped.receipt.pending) == (state, False, 2)
 
 
-async def test_only_a_review_can_be_applied(stores: Stores) -> None:
+async def test_the_receipt_tells_what_waits_after_each_decision_and_the_last_ends_it(stores: Stores) -> None:
+    c, pair, last = await reviewed(stores)
+    await decide(stores, pair, PairState.DECLINED)
+    left = await stores.consolidations.after_decision(c, now=LATER)
+    assert (left.state, left.receipt.pending, left.receipt.rejected) == (ConsolidationState.REVIEW, 1, 1)
+    assert (left.receipt.frontier, left.receipt.cached, left.finished_at) == (3, 2, None)
+    await decide(stores, last, PairState.DECLINED)
+    done = await stores.consolidations.after_decision(c, now=LATER)
+    assert (done.state, done.receipt.pending, done.finished_at) == (ConsolidationState.COMPLETED, 0, LATER)
+
+
+async def test_a_review_without_a_pair_that_waits_is_complete(stores: Stores) -> None:
+    assert (await end(stores, await running(stores), ConsolidationState.REVIEW)).state is ConsolidationState.COMPLETED
+
+
+async def test_a_decision_changes_nothing_but_a_review(stores: Stores) -> None:
     made = (await stores.consolidations.request(new_round(review=True), now=NOW)).consolidation
-    await stores.consolidations.apply_review(made.id, now=LATER)
+    await stores.consolidations.after_decision(made.id, now=LATER)
     assert await stores.consolidations.consolidation("ona", made.id) == made
     begun = await stores.consolidations.begin(made.id, now=NOW)
-    await stores.consolidations.apply_review(made.id, now=LATER)
-    await stores.consolidations.apply_review(NOBODY, now=LATER)
+    await stores.consolidations.after_decision(made.id, now=LATER)
     assert await stores.consolidations.consolidation("ona", made.id) == begun
+    with pytest.raises(NotFound):
+        await stores.consolidations.after_decision(NOBODY, now=LATER)

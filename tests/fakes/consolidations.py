@@ -175,6 +175,8 @@ class MemoryConsolidations:
             return found
         stopped = state in (ConsolidationState.FAILED, ConsolidationState.CANCELLED)
         left = await self.pairs(consolidation_id, states=(PairState.APPROVED,))
+        if state is ConsolidationState.REVIEW and not await self.pairs(consolidation_id, states=(PairState.PENDING,)):
+            state = ConsolidationState.COMPLETED
         self._change(
             consolidation_id,
             state=state,
@@ -216,8 +218,8 @@ class MemoryConsolidations:
         seconds = round((now - found.started_at).total_seconds(), 3)
         return receipt.model_copy(update={"evidence_after": self._digest(found), "seconds": seconds})
 
-    async def apply_review(self, consolidation_id: UUID, *, now: datetime) -> None:
-        found = self._rows.consolidations.get(consolidation_id)
-        if found is not None and found.state is ConsolidationState.REVIEW:
-            last = self._rows.last_sequence(found.user_id)
-            self._change(consolidation_id, state=ConsolidationState.ACCEPTED, applying=True, after_job=last)
+    async def after_decision(self, consolidation_id: UUID, *, now: datetime) -> Consolidation:
+        found = self._found(consolidation_id)
+        if found.state is not ConsolidationState.REVIEW:
+            return found
+        return await self.end(consolidation_id, found.state, receipt=Receipt(), now=now)

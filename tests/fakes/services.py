@@ -160,11 +160,9 @@ class InstantWorker:
             "decided_by": decision.actor,
         }
         await self._consolidations.settle([pair.model_copy(update=decided)])
+        await self._consolidations.after_decision(consolidation.id, now=NOW)
         if decision.approve:
-            await self._consolidations.apply_review(consolidation.id, now=NOW)
             await self.wake_queue(decision.user_id)
-        elif not await self._consolidations.pairs(consolidation.id, states=(PairState.PENDING,)):
-            await self._end(consolidation, ConsolidationState.COMPLETED)
 
     async def start_batch(self, user_id: str, batch_id: UUID) -> None:
         self.batches.append(batch_id)

@@ -8,8 +8,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from domain.dream.rounds import ConsolidationState, Receipt
+from domain.dream.rounds import ConsolidationState, PairState, Receipt, Stage
 from domain.errors import ConsolidationEnded, StoreUnavailable
+from tests.contract.consolidating import two
 from tests.integration.conftest import CANARY, NOW, Server, dreamed, error_of, told
 
 ROUNDS = "/v1/consolidations"
@@ -54,6 +55,8 @@ async def test_a_wait_ends_once_the_round_has_settled(server: Server, state: Con
     waiting = await server.post(ROUNDS, {"user_id": "ana"}, key="k1", wait=0.05)
     assert waiting.status_code == 202
     identity = UUID(waiting.json()["consolidation"]["id"])
+    pending = two(identity, "a", "b", state=PairState.PENDING)
+    await server.services.consolidations.save_pairs(identity, Stage.MAIN, [pending], waiting=())
     await server.services.consolidations.end(identity, state, receipt=Receipt(), now=NOW)
     done = await server.post(ROUNDS, {"user_id": "ana"}, key="k1", wait=5)
     assert (done.status_code, done.json()["consolidation"]["state"]) == (200, state.value)

@@ -1,6 +1,7 @@
 """`reverie dream`: rounds of AutoDream now: run one, look at it, decide what waits, take it back."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 from uuid import uuid4
 
@@ -88,7 +89,7 @@ def run(
             dry_run=dry_run,
             review=review,
             chunk_ids=tuple(id_of(each, argument="--chunks") for each in chunks or ()),
-            since=parse_time(since, option="--since").astimezone() if since else None,
+            since=_since(since) if since else None,
             actor=actor_of(actor),
             timeout_seconds=seconds_of(f"{timeout}s" if timeout.isdecimal() else timeout, option="--timeout"),
         )
@@ -219,6 +220,8 @@ class _Decisions:
         every = await services.consolidations.pairs(found.id)
         rejected = [_named(every, text, option="--reject") for text in self._reject]
         approved = [_named(every, text, option="--approve") for text in self._approve]
+        if {pair.id for pair in rejected} & {pair.id for pair in approved}:
+            raise InvalidInput("names a pair that is to be approved too", field="--reject")
         if self._all:
             spoken_of = {pair.id for pair in (*rejected, *approved)}
             approved += [pair for pair in every if pair.state is PairState.PENDING and pair.id not in spoken_of]
@@ -237,6 +240,15 @@ class _Decisions:
         return await services.dreamer.decide(
             found.user_id, found.id, pair.id, approve=approve, keep=keep, actor=self._actor
         )
+
+
+def _since(text: str) -> datetime:
+    """A time without a zone is one of the machine's."""
+    given = parse_time(text, option="--since")
+    try:
+        return given if given.tzinfo else given.astimezone()
+    except (OverflowError, ValueError) as error:
+        raise InvalidInput("lies outside the calendar", field="--since") from error
 
 
 async def _found(services: Services, user: str, text: str) -> Consolidation:

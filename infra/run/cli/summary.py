@@ -129,7 +129,7 @@ def _rows(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _dream_text(dream: BatchRounds) -> str:
-    text = f"{dream.rounds} rounds, {dream.merges} merges"
+    text = f"rounds {dream.rounds}, merges {dream.merges}"
     if dream.final is None:
         return f"{text}; the final round follows the last job"
     return f"{text}; final round {dream.final.id}: {dream.final.state.value}"

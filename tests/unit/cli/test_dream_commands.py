@@ -91,6 +91,7 @@ def test_without_waiting_it_says_where_to_look(run: Run, dreaming: FakeServices)
         (("--chunks", "seven"), "--chunks"),
         (("--since", "soon"), "--since"),
         (("--since", "2999-01-01T00:00:00Z"), "--since"),
+        (("--since", "0001-01-01T00:00:00+14:00"), "--since"),
         (("--timeout", "0"), "--timeout"),
         (("--timeout", "soon"), "--timeout"),
         (("--user", "a b"), "--user"),
@@ -266,6 +267,7 @@ def test_all_that_is_not_rejected_is_approved(run: Run, dreaming: FakeServices) 
         (("--reject", ""), "--reject: is no pair of this consolidation"),
         (("--keep", "Liz"), "--keep: goes with one --approve"),
         (("--approve", "1", "--approve", "2", "--keep", "Liz"), "--keep: goes with one --approve"),
+        (("--approve", "1", "--reject", "1111"), "--reject: names a pair that is to be approved too"),
         (("--approve", "1", "--keep", "Lisbeth"), "--keep: must be one of the pair's two names"),
     ],
 )
@@ -274,6 +276,8 @@ def test_a_decision_that_means_nothing_is_refused(
 ) -> None:
     result = run("dream", "review", reviewed(run), "--user", "ana", *arguments)
     assert (result.exit_code, told in result.stderr) == (2, True)
+    every = document(run, "dream", "list", "--user", "ana")["consolidations"]
+    assert every[0]["receipt"]["pending"] == len(PAIRS)
 
 
 def test_the_start_of_several_ids_is_refused(run: Run, dreaming: FakeServices) -> None:
@@ -415,7 +419,7 @@ def lines(count: int) -> str:
 def test_an_ingest_dreams_after_every_five_chunks_and_at_the_end(run: Run, dreaming: FakeServices, talk: Path) -> None:
     result = run("ingest", str(talk), "--user", "ana", "--dream")
     assert result.exit_code == 0
-    assert "3 rounds, 2 merges; final round " in result.stdout
+    assert "rounds 3, merges 2; final round " in result.stdout
     modes = [each.mode.value for each in dreaming.evidence.consolidations.values()]
     assert modes == ["intermediate", "intermediate", "final"]
     (started,) = dreaming.worker.batches
