@@ -203,7 +203,7 @@ class Merging(MergeSteps):
 
     async def _detach(self, asked: Consolidation, target: UUID, key: str) -> Tally:
         owner = (await self._graph.resolve(asked.user_id, [key])).get(key)
-        if owner is not None and owner.id == anchor_id(asked.user_id, key):
+        if owner is not None and target != owner.id == anchor_id(asked.user_id, key):
             return Tally(undone=1)  # an earlier attempt got this far
         anchor = await self._anchor(asked.user_id, target)
         alias_of(anchor, asked.name)

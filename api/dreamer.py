@@ -5,11 +5,21 @@ from collections.abc import Callable
 from datetime import datetime
 from uuid import UUID
 
+from domain.dream.applying import alias_of
 from domain.dream.asking import checked
-from domain.dream.rounds import Consolidation, ConsolidationState, Mode, NewConsolidation, Pair, Receipt, Requested
+from domain.dream.rounds import (
+    Consolidation,
+    ConsolidationState,
+    Mode,
+    NewConsolidation,
+    Pair,
+    Receipt,
+    Requested,
+    consolidation_id,
+)
 from domain.errors import InvalidInput, MergeConflict, NotFound, Unavailable
 from domain.messages import PairDecision
-from domain.ports import ConsolidationStore, WorkflowStarter
+from domain.ports import ConsolidationStore, GraphStore, WorkflowStarter
 
 logger = logging.getLogger(__name__)
 
@@ -18,21 +28,49 @@ class Dreamer:
     """What was asked for is stored before the answer is given; a queue that can't be woken now is woken later."""
 
     def __init__(
-        self, consolidations: ConsolidationStore, starter: WorkflowStarter, *, clock: Callable[[], datetime]
+        self,
+        consolidations: ConsolidationStore,
+        graph: GraphStore,
+        starter: WorkflowStarter,
+        *,
+        clock: Callable[[], datetime],
     ) -> None:
         self._consolidations = consolidations
+        self._graph = graph
         self._starter = starter
         self._clock = clock
 
     async def request(self, new: NewConsolidation) -> Requested:
-        """Raises InvalidInput and, for what is to be undone, NotFound before anything is stored; RequestConflict."""
+        """Raises before anything is stored InvalidInput, NotFound for what it names, and MergeConflict for a name that
+        can't leave its anchor; RequestConflict. A request that was stored before is not checked again, for what it
+        names may have gone by it."""
         now = self._clock()
-        if new.mode is Mode.UNDO and new.target is not None:
-            await self._consolidations.consolidation(new.user_id, new.target)
-        requested = await self._consolidations.request(checked(new, now=now), now=now)
+        asked = checked(new, now=now)
+        if not await self._stored(asked):
+            await self._check_named(asked)
+        requested = await self._consolidations.request(asked, now=now)
         if not requested.consolidation.ended:
             await self._wake(new.user_id)
         return requested
+
+    async def _stored(self, asked: NewConsolidation) -> bool:
+        try:
+            await self._consolidations.consolidation(asked.user_id, consolidation_id(asked.user_id, asked.request_id))
+        except NotFound:
+            return False
+        return True
+
+    async def _check_named(self, asked: NewConsolidation) -> None:
+        named = [each for each in (asked.target, asked.absorbed) if each is not None]
+        if asked.mode is Mode.UNDO:
+            await self._consolidations.consolidation(asked.user_id, named[0])
+        elif named:
+            anchors = {anchor.id: anchor for anchor in await self._graph.anchors(asked.user_id, named)}
+            for each in named:
+                if each not in anchors:
+                    raise NotFound(f"no anchor {each}")
+            if asked.mode is Mode.SPLIT:
+                alias_of(anchors[named[0]], asked.name)
 
     async def cancel(self, user_id: str, consolidation_id: UUID) -> Consolidation:
         """Stop a consolidation; what it has merged stays, and can be undone. One that ended is left as it is."""

@@ -5,7 +5,6 @@ from uuid import uuid4
 
 from fastapi import Header, Response
 
-from api import requested
 from api.consolidation_views import ConsolidationView, RequestedView
 from api.documentation import Answers, example
 from api.examples import Example
@@ -23,16 +22,16 @@ def request_id(key: str | None) -> str:
 
 async def ask(services: Services, response: Response, new: NewConsolidation, *, wait: float) -> RequestedView:
     """Store a request and wake the user's queue: 202 with the consolidation, or 200 once it has settled."""
-    asked = await requested.request(services, new)
+    asked = await services.dreamer.request(new)
     found = await waited_for(
         asked.consolidation,
         lambda: services.consolidations.consolidation(new.user_id, asked.consolidation.id),
-        until=requested.settled,
+        until=lambda consolidation: consolidation.settled,
         seconds=wait,
     )
     view = ConsolidationView.of(found)
     response.headers["Location"] = view.status_url
-    if requested.settled(found):
+    if found.settled:
         response.status_code = 200
     return RequestedView(consolidation=view, created=asked.created, status_url=view.status_url)
 

@@ -192,6 +192,11 @@ class Consolidation(NewConsolidation):
         """True once nothing will change any more, save by an undo."""
         return self.state in ENDED
 
+    @property
+    def settled(self) -> bool:
+        """True once nothing happens without a person: it has ended, or merges wait for a decision."""
+        return self.ended or self.state is ConsolidationState.REVIEW
+
 
 class Requested(Frozen):
     """The answer to a request: its consolidation, and whether it is new or was asked for before under the same id."""

@@ -99,7 +99,7 @@ def _services(settings: Settings, database: Database, client: Client, embedder: 
         retriever=Retriever(graph, records, embedder, families=relation_families(settings.relation_lexicon)),
         acceptor=acceptor,
         consolidations=consolidations,
-        dreamer=Dreamer(consolidations, starter, clock=_now),
+        dreamer=Dreamer(consolidations, graph, starter, clock=_now),
         schedules=TemporalSchedules(client, prefix=settings.task_queue_prefix),
         settings=settings,
     )

@@ -223,7 +223,7 @@ class FakeServices:
                 clock=lambda: NOW,
             ),
             consolidations=self.consolidations,
-            dreamer=Dreamer(self.consolidations, self.worker, clock=lambda: NOW),
+            dreamer=Dreamer(self.consolidations, self.graph, self.worker, clock=lambda: NOW),
             schedules=MemorySchedules(),
             settings=settings,
         )

@@ -146,7 +146,7 @@ async def server() -> AsyncIterator[Server]:
             clock=lambda: NOW,
         ),
         consolidations=consolidations,
-        dreamer=Dreamer(consolidations, starter, clock=lambda: NOW),
+        dreamer=Dreamer(consolidations, graph, starter, clock=lambda: NOW),
         schedules=MemorySchedules(),
         settings=Settings(),
     )

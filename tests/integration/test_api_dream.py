@@ -211,15 +211,26 @@ async def test_a_merge_by_hand_names_both_anchors_and_is_asked_once(server: Serv
 
 async def test_a_split_names_what_leaves(server: Server) -> None:
     await told(server)
-    target = await anchor(server, "canal")
+    await dreamed(server, "ana", "Ana", "canal")
+    target = await anchor(server, "Ana")
     response = await server.post(f"/v1/anchors/{target}/split", {"name": "the canal", "actor": "Zoe"})
     shown = response.json()["consolidation"]
     assert (response.status_code, shown["mode"], shown["target"], shown["name"]) == (202, "split", target, "the canal")
 
 
+async def test_a_name_that_can_not_leave_is_refused_before_anything_is_stored(server: Server) -> None:
+    await told(server)
+    target = await anchor(server, "Ana")
+    for name in "Ana", "canal":
+        response = await server.post(f"/v1/anchors/{target}/split", {"name": name})
+        assert (response.status_code, error_of(response)["type"]) == (409, "merge_conflict")
+    assert await server.services.consolidations.consolidations("ana") == ()
+
+
 async def test_a_wait_for_a_change_by_hand_ends_with_it(server: Server) -> None:
     await told(server)
-    url = f"/v1/anchors/{await anchor(server, 'canal')}/split"
+    await dreamed(server, "ana", "Ana", "canal")
+    url = f"/v1/anchors/{await anchor(server, 'Ana')}/split"
     waiting = (await server.post(url, {"name": "the canal"}, key="s1", wait=0.05)).json()["consolidation"]
     await server.services.consolidations.end(
         UUID(waiting["id"]), ConsolidationState.COMPLETED, receipt=Receipt(undone=1), now=NOW

@@ -136,7 +136,7 @@ class Real:
                     clock=lambda: AS_OF,
                 ),
                 consolidations=consolidations,
-                dreamer=Dreamer(consolidations, worker, clock=lambda: AS_OF),
+                dreamer=Dreamer(consolidations, self.graph, worker, clock=lambda: AS_OF),
                 schedules=MemorySchedules(),
                 settings=configuration,
             )

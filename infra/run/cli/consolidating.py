@@ -11,7 +11,6 @@ from uuid import UUID
 
 import typer
 
-from api import requested
 from api.services import Services
 from domain.dream.rounds import ROUNDS, Consolidation, ConsolidationState, NewConsolidation, Pair, PairState, Stage
 from domain.errors import InvalidInput, NotFound
@@ -96,7 +95,7 @@ def asked(new: NewConsolidation, *, wait: bool, states: Sequence[PairState] | No
     """Ask, and with `wait` stay until it has settled; `states` are those of the pairs to bring along."""
 
     async def act(services: Services) -> Outcome:
-        answer = await requested.request(services, new)
+        answer = await services.dreamer.request(new)
         found = answer.consolidation
         if wait:
             found = await settled(services, found)
@@ -143,7 +142,7 @@ async def with_evidence(services: Services, shown: Outcome) -> Outcome:
 async def settled(services: Services, consolidation: Consolidation) -> Consolidation:
     """The consolidation once it has ended or waits for a person; its progress is told meanwhile."""
     with telling() as tell:
-        while not requested.settled(consolidation):
+        while not consolidation.settled:
             pairs = await services.consolidations.pairs(consolidation.id) if consolidation.mode in ROUNDS else ()
             tell(progress_text(consolidation, pairs))
             await asyncio.sleep(POLL_SECONDS)

@@ -44,7 +44,7 @@ _ADVICE: tuple[tuple[type[ReverieError], str], ...] = (
     (GraphUnavailable, "records are kept; `reverie doctor` says what is wrong with the graph"),
     (ModelError, "`reverie doctor` checks the model endpoint (REVERIE_MODEL_BASE_URL, REVERIE_MODEL_API_KEY)"),
     (Unavailable, "start the stack with `reverie up`; `reverie doctor` says what does not answer"),
-    (MergeConflict, "`reverie dream show ID --pairs` shows how each pair stands"),
+    (MergeConflict, "`reverie dream show ID --pairs` and `reverie anchors show ID` show how things stand"),
     (RequestConflict, "give what was changed an id of its own"),
     (NotFound, "`reverie jobs --user USER` lists the jobs of a user"),
     (ConfigurationError, "`reverie doctor` checks the installation"),

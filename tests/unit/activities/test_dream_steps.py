@@ -3,10 +3,11 @@
 from uuid import UUID
 
 import pytest
+from temporalio.exceptions import ApplicationError
 
 from domain.dream.candidates import FINAL_PAIRS, INTERMEDIATE_PAIRS
 from domain.dream.rounds import ConsolidationState, Mode, PairState, Stage
-from domain.errors import ModelOutputInvalid
+from domain.errors import MergeConflict, ModelOutputInvalid
 from domain.memory import MemoryKind
 from domain.messages import PairsTask
 from domain.model_calls import Purpose, Verdict
@@ -67,3 +68,12 @@ async def test_an_unknown_chunk_is_an_empty_frontier() -> None:
     ref = await world.ask("first", mode=Mode.INTERMEDIATE, chunk_ids=(UUID(int=1),))
     formed, tally = await world.stage(ref)
     assert (formed.pairs, tally.frontier) == ((), 0)
+
+
+async def test_an_anchor_keeps_its_own_name() -> None:
+    world = World()
+    amber = await world.know("amber stone", turned(0), number=1)
+    ref = await world.ask("split", mode=Mode.SPLIT, target=amber, name="Amber Stone")
+    with pytest.raises(ApplicationError, match="keeps its own name") as refused:
+        await run(world.merging.by_hand, ref)
+    assert refused.value.type == MergeConflict.type

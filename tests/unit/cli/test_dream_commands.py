@@ -312,6 +312,18 @@ def ids(run: Run) -> dict[str, str]:
     return {each["name"]: each["id"] for each in document(run, "anchors", "list", "--user", "ana")["anchors"]}
 
 
+def lizs_merge(run: Run, told: FakeServices) -> UUID:
+    """The round that merged Liz into Ana."""
+    known = {name: UUID(identity) for name, identity in ids(run).items()}
+    round_ = UUID(document(run, "dream", "run", "--user", "ana", "--no-wait")["consolidation"]["id"])
+    told.evidence.consolidations[round_] = told.evidence.consolidations[round_].model_copy(
+        update={"state": ConsolidationState.RUNNING}
+    )
+    join = Joined(id=merge_id(round_, known["Liz"]), absorbed=known["Liz"], representative=known["Ana"])
+    asyncio.run(told.graph.merge("ana", [join], consolidation=round_, now=NOW))
+    return round_
+
+
 def test_anchors_are_listed_by_pages(run: Run, told: FakeServices) -> None:
     first = document(run, "anchors", "list", "--user", "ana", "--limit", "2")
     rest = document(run, "anchors", "list", "--user", "ana", "--limit", "2", "--after", first["after"])
@@ -355,14 +367,8 @@ def test_what_is_not_there_is_told(run: Run, told: FakeServices, arguments: tupl
 
 
 def test_an_anchor_that_was_merged_is_said_to_be(run: Run, told: FakeServices) -> None:
-    known = {name: UUID(identity) for name, identity in ids(run).items()}
-    round_ = UUID(document(run, "dream", "run", "--user", "ana", "--no-wait")["consolidation"]["id"])
-    told.evidence.consolidations[round_] = told.evidence.consolidations[round_].model_copy(
-        update={"state": ConsolidationState.RUNNING}
-    )
-    join = Joined(id=merge_id(round_, known["Liz"]), absorbed=known["Liz"], representative=known["Ana"])
-    asyncio.run(told.graph.merge("ana", [join], consolidation=round_, now=NOW))
-    gone = run("anchors", "show", str(known["Liz"]), "--user", "ana")
+    known, round_ = ids(run), lizs_merge(run, told)
+    gone = run("anchors", "show", known["Liz"], "--user", "ana")
     assert (gone.exit_code, f"was merged into {known['Ana']} by {round_}" in gone.stderr) == (1, True)
     assert (
         f"merge applied: Liz into Ana, by {round_}" in run("anchors", "show", "--name", "Liz", "--user", "ana").stdout
@@ -373,9 +379,12 @@ def test_a_merge_and_a_split_by_hand_are_waited_for(run: Run, told: FakeServices
     known = ids(run)
     merged = run("anchors", "merge", known["Ana"], known["Liz"], "--user", "ana", "--force")
     assert (merged.exit_code, merged.stdout.startswith("merged\n")) == (0, True)
-    split = document(run, "anchors", "split", known["Ana"], "Annie", "--user", "ana", "--actor", "Ana")
+    lizs_merge(run, told)
+    refused = run("anchors", "split", known["Ana"], "Ana", "--user", "ana")
+    assert (refused.exit_code, "keeps its own name" in refused.stderr) == (1, True)
+    split = document(run, "anchors", "split", known["Ana"], "Liz", "--user", "ana", "--actor", "Ana")
     shown = split["consolidation"]
-    assert (shown["mode"], shown["target"], shown["name"], shown["actor"]) == ("split", known["Ana"], "Annie", "Ana")
+    assert (shown["mode"], shown["target"], shown["name"], shown["actor"]) == ("split", known["Ana"], "Liz", "Ana")
     first = next(each for each in told.evidence.consolidations.values() if each.mode == "merge")
     assert (str(first.target), str(first.absorbed), first.force) == (known["Ana"], known["Liz"], True)
 
