@@ -42,7 +42,7 @@ class ConsolidationIn(Frozen):
     neither all news that no round has used. The request id comes from the `Idempotency-Key` header."""
 
     user_id: User
-    mode: Literal[Mode.INTERMEDIATE, Mode.FINAL] = Mode.INTERMEDIATE
+    mode: Literal["intermediate", "final"] = "intermediate"
     dry_run: bool = False
     """Propose merges, and change nothing."""
     review: bool = False

@@ -42,7 +42,7 @@ class ScheduleIn(Frozen):
     every_seconds: int | None = Field(default=None, ge=MIN_INTERVAL_SECONDS, le=MAX_INTERVAL_SECONDS)
     timezone: str = "UTC"
     """IANA zone of `cron`."""
-    mode: Literal[Mode.INTERMEDIATE, Mode.FINAL] = Mode.FINAL
+    mode: Literal["intermediate", "final"] = "final"
     review: bool = False
     """Hold each merge for a person."""
     timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS
