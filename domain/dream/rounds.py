@@ -132,7 +132,7 @@ class Receipt(Frozen):
     tokens_in: int = 0
     tokens_out: int = 0
     seconds: float = 0.0
-    """From its turn at the graph to its end."""
+    """From its turn at the graph to its end, or until merges wait for a person."""
     evidence_before: str = ""
     evidence_after: str = ""
     """Digests of the user's records at the start, and of the same records at the end (invariant 5)."""

@@ -379,7 +379,7 @@ async def _receipt(
         await connection.execute(LOCK_EVIDENCE, (found.user_id,))
         row = one(await (await connection.execute(EVIDENCE_POSITION, (found.id,))).fetchone())
         update["evidence_after"] = await _digest(connection, found.user_id, row["evidence_position"])
-        update["seconds"] = round((now - found.started_at).total_seconds(), 3)
+        update["seconds"] = found.receipt.seconds or round((now - found.started_at).total_seconds(), 3)
     return Receipt(**update)
 
 

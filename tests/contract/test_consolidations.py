@@ -437,7 +437,8 @@ async def test_what_is_stopped_gets_no_other_turn_for_what_is_approved(
 async def test_the_receipt_tells_what_waits_after_each_decision_and_the_last_ends_it(stores: Stores) -> None:
     c, pair, last = await reviewed(stores)
     await decide(stores, pair, PairState.DECLINED)
-    left = await stores.consolidations.after_decision(c, now=LATER)
+    left = await stores.consolidations.after_decision(c, now=LATER + timedelta(hours=1))
+    assert left.receipt.seconds == 60, "a person's time is none of the round's"
     assert (left.state, left.receipt.pending, left.receipt.rejected) == (ConsolidationState.REVIEW, 1, 1)
     assert (left.receipt.frontier, left.receipt.cached, left.finished_at) == (3, 2, None)
     await decide(stores, last, PairState.DECLINED)

@@ -215,7 +215,7 @@ class MemoryConsolidations:
         )
         if found.started_at is None:
             return receipt
-        seconds = round((now - found.started_at).total_seconds(), 3)
+        seconds = before.seconds or round((now - found.started_at).total_seconds(), 3)
         return receipt.model_copy(update={"evidence_after": self._digest(found), "seconds": seconds})
 
     async def after_decision(self, consolidation_id: UUID, *, now: datetime) -> Consolidation:
