@@ -27,7 +27,8 @@ from domain.retrieval import lanes
 from domain.retrieval.entry import HUB_CEILING, K_A, MAX_EXACT
 from domain.retrieval.query import SearchQuery
 from infra.run.embedded.postgres import with_database
-from infra.stores import consolidations, records
+from infra.stores import records
+from infra.stores.consolidations import statements as consolidations
 from infra.stores.database import SESSION_OPTIONS, Database
 from infra.stores.graph import AgeGraph, statements
 from infra.stores.graph.properties import agtype, agtypes

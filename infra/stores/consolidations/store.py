@@ -21,138 +21,9 @@ from domain.dream.rounds import (
     consolidation_id,
 )
 from domain.errors import NotFound, RequestConflict
+from infra.stores.consolidations import statements
 from infra.stores.database import Connection, Database, one
 
-LOCK_ORDER = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))"
-"""The order of a user's inputs and consolidations is one: the seed is that of accepted inputs."""
-LOCK_EVIDENCE = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 3))"
-"""Digest and position are read between two commits of records: the seed is theirs."""
-
-SELECT = """
-SELECT id, user_id, request_id, sequence, mode, dry_run, review, chunk_ids, since, target, absorbed, name, force, actor,
-       timeout_seconds, after_job, state, applying, step, reason, detail, receipt, accepted_at, started_at, finished_at
-FROM consolidations
-"""
-OF_REQUEST = SELECT + "WHERE user_id = %s AND request_id = %s"
-OF_USER = SELECT + "WHERE id = %s AND user_id = %s"
-LOCKED = SELECT + "WHERE id = %s FOR UPDATE"
-PAGE = (
-    SELECT
-    + """
-WHERE user_id = %(user)s AND (%(before)s::bigint IS NULL OR sequence < %(before)s)
-ORDER BY sequence DESC LIMIT %(limit)s
-"""
-)
-
-INSERT = """
-INSERT INTO consolidations (id, user_id, request_id, sequence, mode, dry_run, review, chunk_ids, since, target,
-                            absorbed, name, force, actor, timeout_seconds, after_job, state, applying, step, reason,
-                            detail, receipt, evidence_position, accepted_at)
-SELECT %(id)s, %(user_id)s, %(request_id)s, coalesce(max(c.sequence), 0) + 1, %(mode)s, %(dry_run)s, %(review)s,
-       %(chunk_ids)s, %(since)s, %(target)s, %(absorbed)s, %(name)s, %(force)s, %(actor)s, %(timeout_seconds)s,
-       (SELECT coalesce(max(sequence), 0) FROM jobs WHERE user_id = %(user_id)s), 'accepted', false, '', '', '',
-       %(receipt)s, 0, %(now)s
-FROM consolidations c WHERE c.user_id = %(user_id)s
-"""
-
-WAITING_USERS = """
-SELECT DISTINCT user_id FROM consolidations WHERE state IN ('accepted', 'running') AND accepted_at < %s
-ORDER BY user_id LIMIT %s
-"""
-
-POSITION = "SELECT coalesce(max(position), 0) AS position FROM records WHERE user_id = %s"
-DIGEST = """
-SELECT coalesce(d.records, 0) - n.records AS records, coalesce(d.first, 0) # n.first AS first,
-       coalesce(d.second, 0) # n.second AS second
-FROM (
-    SELECT count(*) AS records, coalesce(bit_xor(record_digest(r, 0)), 0) AS first,
-           coalesce(bit_xor(record_digest(r, 1)), 0) AS second
-    FROM records r WHERE r.user_id = %(user)s AND r.position > %(position)s
-) n LEFT JOIN evidence_digests d ON d.user_id = %(user)s
-"""
-"""Of the records up to a position: those of all, less those of the news, which alone are read."""
-
-BEGIN = "UPDATE consolidations SET state = 'running' WHERE id = %s"
-BEGIN_FIRST = """
-UPDATE consolidations SET state = 'running', started_at = %(now)s, evidence_position = %(position)s,
-                          receipt = %(receipt)s
-WHERE id = %(id)s
-"""
-EVIDENCE_POSITION = "SELECT evidence_position FROM consolidations WHERE id = %s"
-
-SAVE_SOURCES = """
-INSERT INTO dream_sources (consolidation_id, stage, anchor_id, waiting)
-SELECT %s, %s, anchor_id, false FROM unnest(%s::uuid[]) anchor_id ON CONFLICT DO NOTHING
-"""
-SOURCES = "SELECT anchor_id FROM dream_sources WHERE consolidation_id = %s AND stage = %s ORDER BY anchor_id"
-LET_WAIT = """
-UPDATE dream_sources SET waiting = true WHERE consolidation_id = %s AND stage = %s AND anchor_id = ANY(%s)
-"""
-USED_SOURCES = """
-SELECT s.anchor_id FROM dream_sources s WHERE s.consolidation_id = %(id)s
-GROUP BY s.anchor_id HAVING NOT bool_or(s.waiting) AND NOT EXISTS (
-    SELECT FROM dream_pairs p WHERE p.consolidation_id = %(id)s AND p.state = 'open'
-      AND s.anchor_id IN (p.a_id, p.b_id)
-)
-ORDER BY s.anchor_id
-"""
-
-INSERT_PAIR = """
-INSERT INTO dream_pairs (id, consolidation_id, stage, key, type, a_id, a_name, a_records, b_id, b_name, b_records,
-                         similarity, state, verdict, canonical, reason, decided_by)
-VALUES (%(id)s, %(consolidation)s, %(stage)s, %(key)s, %(type)s, %(a_id)s, %(a_name)s, %(a_records)s, %(b_id)s,
-        %(b_name)s, %(b_records)s, %(similarity)s, %(state)s, %(verdict)s, %(canonical)s, %(reason)s, %(decided_by)s)
-ON CONFLICT DO NOTHING
-"""
-PAIRS = """
-SELECT id, stage, key, type, a_id, a_name, a_records, b_id, b_name, b_records, similarity, state, verdict, canonical,
-       reason, decided_by
-FROM dream_pairs
-WHERE consolidation_id = %(id)s AND (%(stage)s::text IS NULL OR stage = %(stage)s)
-  AND (%(states)s::text[] IS NULL OR state = ANY(%(states)s)) AND (%(after)s::uuid IS NULL OR id > %(after)s)
-ORDER BY id LIMIT %(limit)s
-"""
-SETTLE = """
-UPDATE dream_pairs SET state = %(state)s, verdict = %(verdict)s, canonical = %(canonical)s, reason = %(reason)s,
-                       decided_by = %(decided_by)s
-WHERE id = %(id)s AND state <> 'merged'
-"""
-
-REJECTED = "SELECT key FROM dream_rejections WHERE user_id = %s AND key = ANY(%s)"
-ASKED = """
-SELECT DISTINCT p.key FROM dream_pairs p JOIN consolidations c ON c.id = p.consolidation_id
-WHERE p.key = ANY(%s) AND p.verdict IS NOT NULL AND c.user_id = %s AND c.id <> %s
-"""
-REJECT = """
-INSERT INTO dream_rejections (user_id, key, rejected_at) SELECT %s, key, %s FROM unnest(%s::text[]) key
-ON CONFLICT DO NOTHING
-"""
-
-COUNT_PAIRS = """
-SELECT count(*) AS formed, count(verdict) AS verified,
-       count(*) FILTER (WHERE state = 'open') AS open,
-       count(*) FILTER (WHERE state IN ('rejected', 'declined')) AS rejected,
-       count(*) FILTER (WHERE state = 'unsure') AS unsure, count(*) FILTER (WHERE state = 'guarded') AS guarded,
-       count(*) FILTER (WHERE state = 'stale') AS stale, count(*) FILTER (WHERE state = 'proposed') AS proposed,
-       count(*) FILTER (WHERE state IN ('pending', 'approved')) AS pending,
-       count(*) FILTER (WHERE state = 'approved') AS approved,
-       (SELECT count(*) FROM merges WHERE consolidation_id = %(id)s) AS merged
-FROM dream_pairs WHERE consolidation_id = %(id)s
-"""
-"""Merges are counted from their log: also those of a consolidation that was stopped before it could tell."""
-COUNT_CALLS = """
-SELECT count(*) AS model_calls, coalesce(sum(tokens_in), 0)::bigint AS tokens_in,
-       coalesce(sum(tokens_out), 0)::bigint AS tokens_out
-FROM model_calls WHERE job_id = %s AND purpose <> 'embed'
-"""
-END = """
-UPDATE consolidations SET state = %(state)s, applying = %(applying)s, step = %(step)s, reason = %(reason)s,
-                          detail = %(detail)s, receipt = %(receipt)s, finished_at = %(finished)s,
-                          after_job = CASE WHEN %(applying)s THEN
-                              (SELECT coalesce(max(j.sequence), 0) FROM jobs j WHERE j.user_id = consolidations.user_id)
-                              ELSE after_job END
-WHERE id = %(id)s
-"""
 _TOLD = ("frontier", "cached", "merged", "undone", "kept")
 """What the caller knows; a second turn, after a review, adds nothing to it but merges."""
 _COUNTED = ("verified", "rejected", "unsure", "guarded", "stale", "proposed", "pending")
@@ -171,8 +42,8 @@ class PostgresConsolidations:
         Raises RequestConflict if that one asked for anything else.
         """
         async with self._database.transaction() as connection:
-            await connection.execute(LOCK_ORDER, (new.user_id,))
-            found = await (await connection.execute(OF_REQUEST, (new.user_id, new.request_id))).fetchone()
+            await connection.execute(statements.LOCK_ORDER, (new.user_id,))
+            found = await (await connection.execute(statements.OF_REQUEST, (new.user_id, new.request_id))).fetchone()
             if found is not None:
                 consolidation = _consolidation(found)
                 if _asked(consolidation) != new:
@@ -180,13 +51,13 @@ class PostgresConsolidations:
                 return Requested(consolidation=consolidation, created=False)
             identity = consolidation_id(new.user_id, new.request_id)
             values = {**new.model_dump(), "mode": str(new.mode), "chunk_ids": list(new.chunk_ids), "id": identity}
-            await connection.execute(INSERT, {**values, "receipt": _json(Receipt()), "now": now})
-            row = await (await connection.execute(OF_USER, (identity, new.user_id))).fetchone()
+            await connection.execute(statements.INSERT, {**values, "receipt": _json(Receipt()), "now": now})
+            row = await (await connection.execute(statements.OF_USER, (identity, new.user_id))).fetchone()
             return Requested(consolidation=_consolidation(one(row)), created=True)
 
     async def consolidation(self, user_id: str, consolidation_id: UUID) -> Consolidation:
         """Raises NotFound, also for another user's."""
-        rows = await self._rows(OF_USER, (consolidation_id, user_id))
+        rows = await self._rows(statements.OF_USER, (consolidation_id, user_id))
         if not rows:
             raise NotFound(f"no consolidation {consolidation_id}")
         return _consolidation(rows[0])
@@ -195,35 +66,36 @@ class PostgresConsolidations:
         self, user_id: str, *, before: int | None = None, limit: int = 50
     ) -> tuple[Consolidation, ...]:
         """Newest first; `before` is a sequence number (exclusive)."""
-        rows = await self._rows(PAGE, {"user": user_id, "before": before, "limit": limit})
+        rows = await self._rows(statements.PAGE, {"user": user_id, "before": before, "limit": limit})
         return tuple(map(_consolidation, rows))
 
     async def waiting_users(self, *, before: datetime, limit: int = 1000) -> tuple[str, ...]:
         """Users with consolidations that were accepted before a time and have not had their turn."""
-        return tuple(row["user_id"] for row in await self._rows(WAITING_USERS, (before, limit)))
+        return tuple(row["user_id"] for row in await self._rows(statements.WAITING_USERS, (before, limit)))
 
     async def begin(self, consolidation_id: UUID, *, now: datetime) -> Consolidation:
         """Make it `running`; the first time, note where the user's evidence ends and its digest."""
         async with self._database.transaction() as connection:
             found = await _locked(connection, consolidation_id)
             if found.state is ConsolidationState.ACCEPTED and found.started_at is not None:
-                await connection.execute(BEGIN, (consolidation_id,))
+                await connection.execute(statements.BEGIN, (consolidation_id,))
             elif found.state is ConsolidationState.ACCEPTED:
-                await connection.execute(LOCK_EVIDENCE, (found.user_id,))
-                position = one(await (await connection.execute(POSITION, (found.user_id,))).fetchone())["position"]
+                await connection.execute(statements.LOCK_EVIDENCE, (found.user_id,))
+                row = one(await (await connection.execute(statements.POSITION, (found.user_id,))).fetchone())
+                position = row["position"]
                 digest = await _digest(connection, found.user_id, position)
                 receipt = found.receipt.model_copy(update={"evidence_before": digest})
                 values = {"id": consolidation_id, "now": now, "position": position, "receipt": _json(receipt)}
-                await connection.execute(BEGIN_FIRST, values)
+                await connection.execute(statements.BEGIN_FIRST, values)
             return await _locked(connection, consolidation_id)
 
     async def save_sources(self, consolidation_id: UUID, stage: Stage, anchor_ids: Sequence[UUID]) -> None:
         """Add the anchors that a stage takes as sources."""
-        await self._execute(SAVE_SOURCES, (consolidation_id, str(stage), list(anchor_ids)))
+        await self._execute(statements.SAVE_SOURCES, (consolidation_id, str(stage), list(anchor_ids)))
 
     async def sources(self, consolidation_id: UUID, stage: Stage) -> tuple[UUID, ...]:
         """In id order."""
-        return tuple(row["anchor_id"] for row in await self._rows(SOURCES, (consolidation_id, str(stage))))
+        return tuple(row["anchor_id"] for row in await self._rows(statements.SOURCES, (consolidation_id, str(stage))))
 
     async def save_pairs(
         self, consolidation_id: UUID, stage: Stage, pairs: Sequence[Pair], *, waiting: Sequence[UUID]
@@ -232,8 +104,8 @@ class PostgresConsolidations:
         rows = [{**_values(pair), "consolidation": consolidation_id} for pair in pairs]
         async with self._database.transaction() as connection:
             async with connection.cursor() as cursor:
-                await cursor.executemany(INSERT_PAIR, rows)
-            await connection.execute(LET_WAIT, (consolidation_id, str(stage), list(waiting)))
+                await cursor.executemany(statements.INSERT_PAIR, rows)
+            await connection.execute(statements.LET_WAIT, (consolidation_id, str(stage), list(waiting)))
 
     async def pairs(
         self,
@@ -252,28 +124,28 @@ class PostgresConsolidations:
             "after": after,
             "limit": limit,
         }
-        return tuple(map(_pair, await self._rows(PAIRS, values)))
+        return tuple(map(_pair, await self._rows(statements.PAIRS, values)))
 
     async def settle(self, pairs: Sequence[Pair]) -> None:
         """Store what has become of pairs; one that is merged stays merged."""
         async with self._database.transaction() as connection, connection.cursor() as cursor:
-            await cursor.executemany(SETTLE, [_values(pair) for pair in pairs])
+            await cursor.executemany(statements.SETTLE, [_values(pair) for pair in pairs])
 
     async def used_sources(self, consolidation_id: UUID) -> tuple[UUID, ...]:
         """Sources none of whose pairs has to wait for a later round."""
-        return tuple(row["anchor_id"] for row in await self._rows(USED_SOURCES, {"id": consolidation_id}))
+        return tuple(row["anchor_id"] for row in await self._rows(statements.USED_SOURCES, {"id": consolidation_id}))
 
     async def rejected(self, user_id: str, keys: Sequence[str]) -> frozenset[str]:
         """Those of the pair keys that the negative cache holds."""
-        return frozenset(row["key"] for row in await self._rows(REJECTED, (user_id, list(keys))))
+        return frozenset(row["key"] for row in await self._rows(statements.REJECTED, (user_id, list(keys))))
 
     async def asked(self, user_id: str, keys: Sequence[str], *, without: UUID) -> frozenset[str]:
         """Those of the pair keys that have a verdict of another consolidation than one."""
-        return frozenset(row["key"] for row in await self._rows(ASKED, (list(keys), user_id, without)))
+        return frozenset(row["key"] for row in await self._rows(statements.ASKED, (list(keys), user_id, without)))
 
     async def reject(self, user_id: str, keys: Sequence[str], *, now: datetime) -> None:
         """Remember pairs as explicitly different."""
-        await self._execute(REJECT, (user_id, now, list(keys)))
+        await self._execute(statements.REJECT, (user_id, now, list(keys)))
 
     async def end(
         self,
@@ -319,7 +191,7 @@ class PostgresConsolidations:
 
 
 async def _locked(connection: Connection, identity: UUID) -> Consolidation:
-    row = await (await connection.execute(LOCKED, (identity,))).fetchone()
+    row = await (await connection.execute(statements.LOCKED, (identity,))).fetchone()
     if row is None:
         raise NotFound(f"no consolidation {identity}")
     return _consolidation(row)
@@ -334,7 +206,7 @@ async def _end(
     told: Mapping[str, str],
 ) -> Consolidation:
     """End it, or let it wait: for a person while pairs are pending, for another turn while some are approved."""
-    counts = one(await (await connection.execute(COUNT_PAIRS, {"id": found.id})).fetchone())
+    counts = one(await (await connection.execute(statements.COUNT_PAIRS, {"id": found.id})).fetchone())
     failing = state in (ConsolidationState.FAILED, ConsolidationState.CANCELLED)
     applying = bool(counts["approved"]) and not failing
     if applying:
@@ -349,12 +221,12 @@ async def _end(
         "receipt": _json(await _receipt(connection, found, receipt, counts, now)),
         "finished": now if state in ENDED else None,
     }
-    await connection.execute(END, values)
+    await connection.execute(statements.END, values)
     return await _locked(connection, found.id)
 
 
 async def _digest(connection: Connection, user_id: str, position: int) -> str:
-    row = one(await (await connection.execute(DIGEST, {"user": user_id, "position": position})).fetchone())
+    row = one(await (await connection.execute(statements.DIGEST, {"user": user_id, "position": position})).fetchone())
     halves = (row[name] & (2**64 - 1) for name in ("first", "second"))
     return f"{row['records']}:" + "".join(f"{half:016x}" for half in halves)
 
@@ -364,7 +236,7 @@ async def _receipt(
 ) -> Receipt:
     """The caller's counts with those of the store."""
     told = {name: max(getattr(given, name), getattr(found.receipt, name)) for name in _TOLD}
-    calls = one(await (await connection.execute(COUNT_CALLS, (found.id,))).fetchone())
+    calls = one(await (await connection.execute(statements.COUNT_CALLS, (found.id,))).fetchone())
     beyond = max(given.unreached, found.receipt.candidates - counts["formed"])
     update: dict[str, Any] = {
         **told,
@@ -376,8 +248,8 @@ async def _receipt(
         "evidence_before": found.receipt.evidence_before,
     }
     if found.started_at is not None:
-        await connection.execute(LOCK_EVIDENCE, (found.user_id,))
-        row = one(await (await connection.execute(EVIDENCE_POSITION, (found.id,))).fetchone())
+        await connection.execute(statements.LOCK_EVIDENCE, (found.user_id,))
+        row = one(await (await connection.execute(statements.EVIDENCE_POSITION, (found.id,))).fetchone())
         update["evidence_after"] = await _digest(connection, found.user_id, row["evidence_position"])
         update["seconds"] = found.receipt.seconds or round((now - found.started_at).total_seconds(), 3)
     return Receipt(**update)

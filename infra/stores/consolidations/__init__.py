@@ -1,0 +1,5 @@
+"""The store of consolidations."""
+
+from infra.stores.consolidations.store import PostgresConsolidations
+
+__all__ = ["PostgresConsolidations"]
