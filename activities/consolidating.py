@@ -18,6 +18,7 @@ from domain.dream.rounds import (
     round_request,
 )
 from domain.errors import MergeConflict, NotFound
+from domain.keys import anchor_key
 from domain.messages import (
     BatchRequest,
     BatchStep,
@@ -74,6 +75,8 @@ class Consolidating(ConsolidationSteps):
         )
         if ended.state is ConsolidationState.REVIEW:
             await self._starter.start_review(ended)
+        elif ref.review and ended.state is not ConsolidationState.COMPLETED:
+            await let_go(ended, self._consolidations, self._graph)
         await self._starter.wake_queue(ref.user_id)
         return outcome_of(ended)
 
@@ -90,14 +93,21 @@ class Consolidating(ConsolidationSteps):
     async def decide(self, decision: PairDecision) -> DreamOutcome:
         asked = await self._consolidations.consolidation(decision.user_id, decision.consolidation_id)
         pair = await self._pair(asked, decision)
-        if pair.state is not PairState.MERGED or not decision.approve:
-            await self._consolidations.settle([_decided(pair, decision)])
-            if not decision.approve:
-                await self._consolidations.reject(asked.user_id, [pair.key], now=self._clock())
-            asked = await self._consolidations.after_decision(asked.id, now=self._clock())
-            await self._starter.wake_queue(asked.user_id)
+        if pair.state is PairState.PENDING:
+            apart = await self._apart(asked.user_id, pair)
+            decided = _decided(pair, decision) if apart else pair.model_copy(update={"state": PairState.STALE})
+            await self._consolidations.decide(decided, now=self._clock())
+            pair = await self._pair(asked, decision)
+        await self._starter.wake_queue(asked.user_id)
+        _check_stands(pair, decision)
+        asked = await self._consolidations.consolidation(decision.user_id, decision.consolidation_id)
         waiting = await self._consolidations.pairs(asked.id, states=(PairState.PENDING,))
         return DreamOutcome(state=asked.state, merged=asked.receipt.merged, pending=len(waiting))
+
+    async def _apart(self, user_id: str, pair: Pair) -> bool:
+        """Whether the names still denote two anchors."""
+        keys = {anchor_key(pair.a.name), anchor_key(pair.b.name)}
+        return len({anchor.id for anchor in (await self._graph.resolve(user_id, sorted(keys))).values()}) == 2
 
     async def _pair(self, asked: Consolidation, decision: PairDecision) -> Pair:
         for pair in await self._consolidations.pairs(asked.id):
@@ -179,6 +189,13 @@ def outcome_of(consolidation: Consolidation) -> DreamOutcome:
     return DreamOutcome(state=consolidation.state, merged=receipt.merged, pending=receipt.pending)
 
 
+async def let_go(ended: Consolidation, consolidations: ConsolidationStore, graph: GraphStore) -> None:
+    """What a review leaves undecided is found by a round again: the ends of its pairs go back to the frontier."""
+    left = await consolidations.pairs(ended.id, states=(PairState.PENDING, PairState.APPROVED))
+    ends = {end.anchor_id for pair in left for end in (pair.a, pair.b)}
+    await graph.rejoin_frontier(ended.user_id, sorted(ends))
+
+
 def _state_of(end: DreamEnd) -> ConsolidationState:
     if end.cancelled:
         return ConsolidationState.CANCELLED
@@ -188,11 +205,22 @@ def _state_of(end: DreamEnd) -> ConsolidationState:
 
 
 def _decided(pair: Pair, decision: PairDecision) -> Pair:
-    """The pair as decided. Raises MergeConflict if it does not wait for this."""
-    wanted = PairState.APPROVED if decision.approve else PairState.DECLINED
-    if pair.state not in (PairState.PENDING, wanted):
-        raise MergeConflict(f"the pair does not wait for this decision: it is {pair.state}")
+    """The pair as decided. Raises MergeConflict for a name that is neither of the two."""
     canonical = decision.canonical or pair.canonical
     if canonical not in (pair.a.anchor_id, pair.b.anchor_id):
         raise MergeConflict("the name that stays must be one of the two")
-    return pair.model_copy(update={"state": wanted, "canonical": canonical, "decided_by": decision.actor})
+    state = PairState.APPROVED if decision.approve else PairState.DECLINED
+    return pair.model_copy(update={"state": state, "canonical": canonical, "decided_by": decision.actor})
+
+
+def _check_stands(pair: Pair, decision: PairDecision) -> None:
+    """Raises MergeConflict unless the pair is decided so, now or before."""
+    if pair.state is PairState.STALE:
+        raise MergeConflict(
+            "there is nothing to decide any more: the two are one anchor by now, or one of them is gone"
+        )
+    wanted = (PairState.APPROVED, PairState.MERGED) if decision.approve else (PairState.DECLINED,)
+    if pair.state not in wanted:
+        raise MergeConflict(f"the pair does not wait for this decision: it is {pair.state}")
+    if decision.canonical not in (None, pair.canonical):
+        raise MergeConflict("it was approved before, and the other name stays")

@@ -77,13 +77,19 @@ class Merging(MergeSteps):
         return await self._merge(task, await self._plan(task, PairState.APPROVED))
 
     async def _plan(self, ref: ConsolidationRef, state: PairState, stage: Stage | None = None) -> Plan:
-        """What the pairs of a state come to. Those that can't join are settled; one that is one anchor already, by an
-        earlier attempt of this step or another pair, is merged."""
+        """What the pairs of a state come to. Those that can't join are settled; one that is one anchor already is
+        merged if that was an earlier attempt of this step or another pair, and stale if it was not this consolidation.
+        """
         pairs = await self._consolidations.pairs(ref.consolidation_id, stage=stage, states=(state,))
         owners = await self._owners(ref.user_id, pairs)
+        made = {merge.representative for merge in await self._merges_of(ref.user_id, ref.consolidation_id)}
         placed = {pair.key: same_pair(pair, owners) for pair in pairs}
-        await self._settle([pair for pair in pairs if placed[pair.key] is None], PairState.STALE)
-        same = sorted((one for one in placed.values() if one is not None), key=lambda one: one.key)
+        same = sorted(
+            (one for one in placed.values() if one is not None and (one.a != one.b or one.a in made)),
+            key=lambda one: one.key,
+        )
+        open_keys = {one.key for one in same}
+        await self._settle([pair for pair in pairs if pair.key not in open_keys], PairState.STALE)
         grouping = await self._grouped(ref.user_id, [one for one in same if one.a != one.b], owners)
         refused = {refusal.key: refusal.reason for refusal in grouping.refused}
         guarded = [pair.model_copy(update={"reason": refused[pair.key]}) for pair in pairs if pair.key in refused]

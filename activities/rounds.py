@@ -101,12 +101,14 @@ class Rounds(RoundSteps):
         ref = task.consolidation
         sources = await self._consolidations.sources(ref.consolidation_id, task.stage)
         candidates = formed(await self._neighbourhoods(ref.user_id, sources))
+        keys, own = sorted(candidates), ref.consolidation_id
+        rejected = await self._consolidations.rejected(ref.user_id, keys)
         selection = select(
             candidates,
             consolidation=ref.consolidation_id,
             stage=task.stage,
-            rejected=await self._consolidations.rejected(ref.user_id, sorted(candidates)),
-            asked=await self._consolidations.asked(ref.user_id, sorted(candidates), without=ref.consolidation_id),
+            known=rejected | await self._consolidations.held(ref.user_id, keys, without=own),
+            asked=await self._consolidations.asked(ref.user_id, keys, without=own),
             cap=pair_cap(ref.mode, task.stage),
         )
         ends = [(pair.a.anchor_id, pair.b.anchor_id) for pair in selection.pairs]

@@ -4,9 +4,9 @@ from typing import Annotated, Literal, Self
 from urllib.parse import quote
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, Field, StrictBool
 
-from api.views import Storable, User
+from api.views import User, storable_text
 from domain.dream.asking import (
     MAX_ACTOR_CHARACTERS,
     MAX_CHUNKS,
@@ -30,10 +30,10 @@ from domain.model_calls import Verdict
 
 DEFAULT_TIMEOUT_SECONDS = 3600
 
-Actor = Annotated[Storable, Field(max_length=MAX_ACTOR_CHARACTERS)]
+Actor = Annotated[str, Field(max_length=MAX_ACTOR_CHARACTERS), AfterValidator(storable_text)]
 """Who asks, for the audit."""
 
-Name = Annotated[Storable, Field(min_length=1, max_length=MAX_NAME_CHARACTERS)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARACTERS), AfterValidator(storable_text)]
 """Of an anchor."""
 
 
@@ -43,14 +43,16 @@ class ConsolidationIn(Frozen):
 
     user_id: User
     mode: Literal["intermediate", "final"] = "intermediate"
-    dry_run: bool = False
+    dry_run: StrictBool = False
     """Propose merges, and change nothing."""
-    review: bool = False
+    review: StrictBool = False
     """Hold each merge for a person."""
     chunk_ids: Annotated[tuple[UUID, ...], Field(max_length=MAX_CHUNKS)] = ()
     since: AwareDatetime | None = None
     actor: Actor = ""
-    timeout_seconds: int = Field(default=DEFAULT_TIMEOUT_SECONDS, ge=MIN_TIMEOUT_SECONDS, le=MAX_TIMEOUT_SECONDS)
+    timeout_seconds: int = Field(
+        default=DEFAULT_TIMEOUT_SECONDS, strict=True, ge=MIN_TIMEOUT_SECONDS, le=MAX_TIMEOUT_SECONDS
+    )
     """From its turn at the graph to its end."""
 
     def new(self, request_id: str) -> NewConsolidation:
@@ -68,7 +70,7 @@ class UndoIn(Frozen):
 class DecisionIn(Frozen):
     """A person's word on a merge under review."""
 
-    approve: bool
+    approve: StrictBool
     keep: Name | None = None
     """With approval: the one of the two names that stays, where it is not the one proposed."""
     actor: Actor = ""
@@ -78,7 +80,7 @@ class MergeIn(Frozen):
     """A merge by hand: what `absorbed` holds goes to the anchor of the path."""
 
     absorbed: UUID
-    force: bool = False
+    force: StrictBool = False
     """Though the guard forbids it (another type, another number, a frame with both)."""
     actor: Actor = ""
 

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from datetime import datetime
 from uuid import UUID
 
+from activities.consolidating import let_go
 from domain.dream.applying import alias_of
-from domain.dream.asking import checked
+from domain.dream.asking import check_actor, checked
 from domain.dream.rounds import (
     Consolidation,
     ConsolidationState,
@@ -77,9 +78,10 @@ class Dreamer:
         found = await self._consolidations.consolidation(user_id, consolidation_id)
         if not found.ended and not await self._starter.cancel_consolidation(found):
             # it waits for its turn or for a person: no workflow could end it
-            await self._consolidations.end(
+            ended = await self._consolidations.end(
                 found.id, ConsolidationState.CANCELLED, receipt=Receipt(), now=self._clock(), reason="cancelled"
             )
+            await let_go(ended, self._consolidations, self._graph)
         return await self._consolidations.consolidation(user_id, consolidation_id)
 
     async def decide(
@@ -89,6 +91,7 @@ class Dreamer:
 
         Raises NotFound, InvalidInput if `keep` is neither name, MergeConflict if the pair does not wait for this.
         """
+        check_actor(actor)
         found = await self._consolidations.consolidation(user_id, consolidation_id)
         if found.ended:
             raise MergeConflict(f"consolidation {consolidation_id} has ended: {found.state}")

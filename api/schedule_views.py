@@ -38,7 +38,8 @@ class ScheduleIn(Frozen):
 
     name: Name
     cron: Annotated[str, Field(max_length=MAX_CRON_CHARACTERS)] = ""
-    """Minute, hour, day of the month, month, day of the week; or @hourly, @daily, @weekly, @monthly."""
+    """Minute, hour, day of the month, month, day of the week (where both days are given, both must fit); or @hourly,
+    @daily, @weekly, @monthly."""
     every_seconds: int | None = Field(default=None, ge=MIN_INTERVAL_SECONDS, le=MAX_INTERVAL_SECONDS)
     timezone: str = "UTC"
     """IANA zone of `cron`."""

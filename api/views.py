@@ -38,13 +38,14 @@ MAX_LIMIT = 200
 MAX_SEQUENCE = 2**63 - 1
 
 
-def _storable(text: str) -> str:
+def storable_text(text: str) -> str:
+    """The text. Raises the error of a field that can't be stored."""
     if storable(text)[1]:
         raise PydanticCustomError("unstorable", "contains NUL, another control character or a lone surrogate")
     return text
 
 
-Storable = Annotated[str, AfterValidator(_storable)]
+Storable = Annotated[str, AfterValidator(storable_text)]
 """Text that Postgres can hold and compare."""
 
 
@@ -142,7 +143,7 @@ class SearchIn(Frozen):
     """A question."""
 
     user_id: User
-    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY), AfterValidator(_storable)]
+    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY), AfterValidator(storable_text)]
     kinds: Annotated[tuple[MemoryKind, ...], Field(min_length=1, max_length=len(MemoryKind))] = GRAPH_KINDS
     as_of: AwareDatetime | None = None
     """The moment of asking; now if it is left out."""

@@ -1,5 +1,6 @@
 """Typed starters: the workflow id is the idempotency key. Imported by no workflow."""
 
+import asyncio
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowHandle,
     WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
@@ -37,6 +39,10 @@ from workflows.user_queue import UserQueueWorkflow
 def reference(job: Job) -> JobRef:
     """A job as workflows name it."""
     return JobRef(user_id=job.user_id, job_id=job.id, request_id=job.request_id, attempt=job.attempt)
+
+
+DECISION_SECONDS = 30.0
+"""How long a person's decision waits for a worker."""
 
 
 class TemporalStarter:
@@ -142,11 +148,17 @@ class TemporalStarter:
             **self._review(consolidation),
         )
         try:
-            await self._client.execute_update_with_start_workflow(
-                ReviewWorkflow.decide, decision, start_workflow_operation=start
-            )
+            async with asyncio.timeout(DECISION_SECONDS):
+                await self._client.execute_update_with_start_workflow(
+                    ReviewWorkflow.decide, decision, start_workflow_operation=start
+                )
         except WorkflowUpdateFailedError as error:
             raise _refusal(error.cause) from error
+        except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise asyncio.CancelledError from error
+            raise Unavailable("no worker has taken the decision yet; ask again, it may be stored by then") from error
         except RPCError as error:
             raise _unavailable(error) from error
 

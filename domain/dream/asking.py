@@ -28,12 +28,17 @@ def checked(new: NewConsolidation, *, now: datetime) -> NewConsolidation:
     if new.since is not None and new.since > now:
         raise InvalidInput("lies in the future", field="since")
     since = None if new.since is None else _in_utc(new.since)
-    _check_text(new.actor, "actor", MAX_ACTOR_CHARACTERS)
+    check_actor(new.actor)
     if new.mode in ROUNDS:
         _check_round(new)
     else:
         _check_by_hand(new)
     return new.model_copy(update={"chunk_ids": tuple(sorted(set(new.chunk_ids))), "since": since})
+
+
+def check_actor(actor: str) -> None:
+    """Raises InvalidInput."""
+    _check_text(actor, "actor", MAX_ACTOR_CHARACTERS)
 
 
 def _in_utc(since: datetime) -> datetime:

@@ -78,17 +78,17 @@ def select(
     *,
     consolidation: UUID,
     stage: Stage,
-    rejected: Collection[str],
+    known: Collection[str],
     asked: Collection[str],
     cap: int,
 ) -> Selection:
-    """The pairs that are not rejected, up to the cap, in the order of their keys: first those no round has asked about,
+    """The pairs that are not known, up to the cap, in the order of their keys: first those no round has asked about,
     the most similar first. So the same undecided pairs never keep others from their turn.
 
-    `rejected` is the negative cache, `asked` are pairs with a verdict of an earlier round: beyond the cap they are as
-    good as seen, and hold nothing back.
+    `known` are the negative cache and what waits for a person elsewhere, `asked` are pairs with a verdict of an earlier
+    round: beyond the cap they are as good as seen, and hold nothing back.
     """
-    open_pairs = {key: pair for key, pair in pairs.items() if key not in rejected}
+    open_pairs = {key: pair for key, pair in pairs.items() if key not in known}
     ranked = sorted(open_pairs, key=lambda key: (key in asked, -open_pairs[key][1].score, key))
     chosen, beyond = sorted(ranked[:cap]), [key for key in ranked[cap:] if key not in asked]
     waiting = {end for key in beyond for end in (open_pairs[key][0].id, open_pairs[key][1].anchor_id)}

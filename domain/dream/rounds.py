@@ -112,9 +112,9 @@ class Receipt(Frozen):
     frontier: int = 0
     """Anchors taken as sources."""
     candidates: int = 0
-    """Pairs formed, those of the negative cache left out."""
+    """Pairs formed, those left out."""
     cached: int = 0
-    """Pairs left out because they were rejected before."""
+    """Pairs left out because they were rejected before, or wait for a person in another round."""
     verified: int = 0
     merged: int = 0
     rejected: int = 0

@@ -73,6 +73,9 @@ class ConsolidationStore(Protocol):
     async def asked(self, user_id: str, keys: Sequence[str], *, without: UUID) -> frozenset[str]:
         """Those of the pair keys that have a verdict of another consolidation than one."""
 
+    async def held(self, user_id: str, keys: Sequence[str], *, without: UUID) -> frozenset[str]:
+        """Those of the pair keys that wait for a person, or for their turn, in another consolidation than one."""
+
     async def reject(self, user_id: str, keys: Sequence[str], *, now: datetime) -> None:
         """Remember pairs as explicitly different."""
 
@@ -90,9 +93,10 @@ class ConsolidationStore(Protocol):
         """End it, or send it to `review`, where it stays while pairs are pending. What the store knows itself (pairs by
         state, model calls, time, evidence) it adds to the receipt. Ended before: changes nothing."""
 
-    async def after_decision(self, consolidation_id: UUID, *, now: datetime) -> Consolidation:
-        """Under review: count anew, give what was approved a turn at the graph, complete it once nothing waits. In any
-        other state changes nothing."""
+    async def decide(self, pair: Pair, *, now: datetime) -> bool:
+        """Store what a person makes of a pending pair; False, and nothing changed, if it is not pending (any more).
+        What is approved gets a turn at the graph, what is declined is remembered as rejected, and a review in which
+        nothing waits is complete."""
 
 
 class Schedules(Protocol):

@@ -96,6 +96,9 @@ class GraphStore(Protocol):
     async def leave_frontier(self, user_id: str, anchor_ids: Sequence[UUID]) -> None:
         """Note that a round has taken these anchors."""
 
+    async def rejoin_frontier(self, user_id: str, anchor_ids: Sequence[UUID]) -> None:
+        """Let the anchors that exist wait for a round again, behind all others."""
+
     async def users_with_frontier(self, *, after: str = "", limit: int) -> tuple[str, ...]:
         """Users with anchors on the frontier, in the order of their ids, from just after one."""
 

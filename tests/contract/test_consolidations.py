@@ -24,7 +24,7 @@ from domain.jobs import JobState, anchor_id
 from domain.memory import Record
 from domain.model_calls import Purpose, Usage, Verdict
 from tests.contract.conftest import Stores
-from tests.contract.consolidating import joined, new_round, requested, running, two
+from tests.contract.consolidating import joined, requested, running, two
 from tests.contract.samples import NOW, anchor, chunk, message, new_input, record, unit, write
 
 LATER = NOW + timedelta(minutes=1)
@@ -309,7 +309,6 @@ async def test_what_has_ended_is_moved_by_nothing(stores: Stores, state: Consoli
     assert (ended.state, ended.finished_at, ended.applying) == (state, LATER, False)
     assert (ended.step, ended.reason, ended.detail) == ("verify", "model_error", "refused")
     assert (ended.receipt.frontier, ended.receipt.seconds) == (3, 60)
-    await stores.consolidations.after_decision(c, now=LATER)
     for other in ConsolidationState.FAILED, ConsolidationState.REVIEW:
         assert await end(stores, c, other, receipt=Receipt(frontier=9), now=LATER + timedelta(hours=1)) == ended
     assert await stores.consolidations.consolidation("ona", c) == ended
@@ -353,8 +352,13 @@ async def test_merges_count_though_the_consolidation_was_stopped_before_it_could
 # -------------------------------------------------------------------------------------------------- reviews
 
 
-async def decide(stores: Stores, pair: Pair, state: PairState) -> None:
-    await stores.consolidations.settle([pair.model_copy(update={"state": state, "decided_by": "Eve"})])
+async def decide(stores: Stores, pair: Pair, state: PairState, *, now: datetime = LATER) -> bool:
+    """What a person says of a pair, or what becomes of it by the merge step."""
+    decided = pair.model_copy(update={"state": state, "decided_by": "Eve"})
+    if state is not PairState.MERGED:
+        return await stores.consolidations.decide(decided, now=now)
+    await stores.consolidations.settle([decided])
+    return True
 
 
 async def reviewed(stores: Stores) -> tuple[UUID, Pair, Pair]:
@@ -373,11 +377,9 @@ async def test_approved_merges_get_a_turn_after_the_inputs_that_came_meanwhile(s
     await accept(stores, "r1")
     assert (await stores.jobs.queue_head("ona")).consolidation is None
     await decide(stores, pair, PairState.APPROVED)
-    await stores.consolidations.after_decision(c, now=LATER)
     again = await stores.consolidations.consolidation("ona", c)
     assert (again.state, again.applying, again.after_job) == (ConsolidationState.ACCEPTED, True, 1)
     await accept(stores, "r2")
-    await stores.consolidations.after_decision(c, now=LATER)
     assert await stores.consolidations.consolidation("ona", c) == again
     for job in await stores.jobs.jobs("ona"):
         if job.request_id == "r1":
@@ -392,7 +394,6 @@ async def test_a_second_turn_keeps_the_first_ones_counts_and_evidence(stores: St
     c, pair, last = await reviewed(stores)
     first = (await stores.consolidations.consolidation("ona", c)).receipt
     await decide(stores, pair, PairState.APPROVED)
-    await stores.consolidations.after_decision(c, now=LATER)
     await remember(stores, "r2")
     begun = await stores.consolidations.begin(c, now=LATER + timedelta(hours=1))
     assert (begun.state, begun.applying, begun.started_at) == (ConsolidationState.RUNNING, True, NOW)
@@ -410,11 +411,9 @@ async def test_a_second_turn_keeps_the_first_ones_counts_and_evidence(stores: St
 async def test_what_is_approved_while_it_runs_gets_another_turn(stores: Stores, state: ConsolidationState) -> None:
     c, pair, last = await reviewed(stores)
     await decide(stores, pair, PairState.APPROVED)
-    await stores.consolidations.after_decision(c, now=LATER)
     await stores.consolidations.begin(c, now=LATER)
     await decide(stores, pair, PairState.MERGED)
     await decide(stores, last, PairState.APPROVED)
-    await stores.consolidations.after_decision(c, now=LATER)
     assert (await stores.consolidations.consolidation("ona", c)).state is ConsolidationState.RUNNING
     again = await end(stores, c, state)
     assert (again.state, again.applying, again.finished_at) == (ConsolidationState.ACCEPTED, True, None)
@@ -429,33 +428,59 @@ async def test_what_is_stopped_gets_no_other_turn_for_what_is_approved(
 ) -> None:
     c, pair, _ = await reviewed(stores)
     await decide(stores, pair, PairState.APPROVED)
-    await stores.consolidations.after_decision(c, now=LATER)
     stopped = await end(stores, c, state)
     assert (stopped.state, stopped.applying, stopped.receipt.pending) == (state, False, 2)
 
 
 async def test_the_receipt_tells_what_waits_after_each_decision_and_the_last_ends_it(stores: Stores) -> None:
     c, pair, last = await reviewed(stores)
-    await decide(stores, pair, PairState.DECLINED)
-    left = await stores.consolidations.after_decision(c, now=LATER + timedelta(hours=1))
+    assert await decide(stores, pair, PairState.DECLINED, now=LATER + timedelta(hours=1))
+    left = await stores.consolidations.consolidation("ona", c)
     assert left.receipt.seconds == 60, "a person's time is none of the round's"
     assert (left.state, left.receipt.pending, left.receipt.rejected) == (ConsolidationState.REVIEW, 1, 1)
     assert (left.receipt.frontier, left.receipt.cached, left.finished_at) == (3, 2, None)
-    await decide(stores, last, PairState.DECLINED)
-    done = await stores.consolidations.after_decision(c, now=LATER)
-    assert (done.state, done.receipt.pending, done.finished_at) == (ConsolidationState.COMPLETED, 0, LATER)
+    assert await stores.consolidations.rejected("ona", [pair.key, last.key]) == {pair.key}
+    assert await decide(stores, last, PairState.STALE)
+    done = await stores.consolidations.consolidation("ona", c)
+    assert (done.state, done.receipt.pending, done.receipt.stale) == (ConsolidationState.COMPLETED, 0, 1)
+    assert done.finished_at == LATER
+
+
+async def test_of_two_decisions_the_first_stands(stores: Stores) -> None:
+    c, pair, last = await reviewed(stores)
+    said = [
+        (pair, PairState.APPROVED),
+        (pair, PairState.DECLINED),
+        (last, PairState.DECLINED),
+        (last, PairState.APPROVED),
+    ]
+    assert [await decide(stores, each, state) for each, state in said] == [True, False, True, False]
+    states = {each.id: each.state for each in await stores.consolidations.pairs(c)}
+    assert (states[pair.id], states[last.id]) == (PairState.APPROVED, PairState.DECLINED)
+    assert await stores.consolidations.rejected("ona", [pair.key, last.key]) == {last.key}
+    nobodys = two(NOBODY, "a", "b", state=PairState.PENDING)
+    assert not await decide(stores, nobodys, PairState.APPROVED)
+
+
+async def test_decisions_at_once_are_one(stores: Stores) -> None:
+    _, pair, _ = await reviewed(stores)
+    both = [decide(stores, pair, PairState.APPROVED), decide(stores, pair, PairState.DECLINED)]
+    taken = await asyncio.gather(*both)
+    assert sorted(taken) == [False, True]
+    assert (await stores.consolidations.rejected("ona", [pair.key]) == {pair.key}) == taken[1]
+
+
+async def test_what_waits_for_a_person_is_held_from_other_rounds(stores: Stores) -> None:
+    c, pair, last = await reviewed(stores)
+    await decide(stores, pair, PairState.APPROVED)
+    keys, none = [pair.key, last.key, "else"], frozenset[str]()
+    held = stores.consolidations.held
+    assert await held("ona", keys, without=NOBODY) == {pair.key, last.key}
+    assert (await held("ona", keys, without=c), await held("bo", keys, without=NOBODY)) == (none, none)
+    await end(stores, c, ConsolidationState.CANCELLED)
+    assert await held("ona", keys, without=NOBODY) == none
+    assert not await decide(stores, last, PairState.APPROVED)
 
 
 async def test_a_review_without_a_pair_that_waits_is_complete(stores: Stores) -> None:
     assert (await end(stores, await running(stores), ConsolidationState.REVIEW)).state is ConsolidationState.COMPLETED
-
-
-async def test_a_decision_changes_nothing_but_a_review(stores: Stores) -> None:
-    made = (await stores.consolidations.request(new_round(review=True), now=NOW)).consolidation
-    await stores.consolidations.after_decision(made.id, now=LATER)
-    assert await stores.consolidations.consolidation("ona", made.id) == made
-    begun = await stores.consolidations.begin(made.id, now=NOW)
-    await stores.consolidations.after_decision(made.id, now=LATER)
-    assert await stores.consolidations.consolidation("ona", made.id) == begun
-    with pytest.raises(NotFound):
-        await stores.consolidations.after_decision(NOBODY, now=LATER)

@@ -34,6 +34,16 @@ async def test_semantic_news_join_the_frontier_and_keep_their_place(stores: Stor
     assert await frontier("bo", limit=9) == ()
 
 
+async def test_anchors_that_exist_wait_again_behind_all_others(stores: Stores) -> None:
+    for number, key in enumerate(("ann", "bob", "cat")):
+        await stores.graph.upsert(write(number, [anchor(key)]))
+    await stores.graph.leave_frontier("ona", ids("ann"))
+    await stores.graph.rejoin_frontier("ona", ids("ann", "bob", "gone"))
+    await stores.graph.rejoin_frontier("bo", ids("ann"))
+    assert await stores.graph.frontier("ona", limit=9) == ids("bob", "cat", "ann")
+    assert await stores.graph.frontier("bo", limit=9) == ()
+
+
 async def test_a_merge_hands_on_the_place_on_the_frontier(stores: Stores) -> None:
     for number, key in enumerate(("ann", "bob", "cat", "dog")):
         await stores.graph.upsert(write(number, [anchor(key)]))

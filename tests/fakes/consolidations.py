@@ -156,6 +156,17 @@ class MemoryConsolidations:
         }
         return frozenset(keys) & answered
 
+    async def held(self, user_id: str, keys: Sequence[str], *, without: UUID) -> frozenset[str]:
+        waiting = {
+            pair.key
+            for owner, pair in self._rows.pairs.values()
+            if owner != without
+            and pair.state in (PairState.PENDING, PairState.APPROVED)
+            and self._found(owner).user_id == user_id
+            and not self._found(owner).ended
+        }
+        return frozenset(keys) & waiting
+
     async def reject(self, user_id: str, keys: Sequence[str], *, now: datetime) -> None:
         self._rows.rejections |= {(user_id, key) for key in keys}
 
@@ -218,8 +229,15 @@ class MemoryConsolidations:
         seconds = before.seconds or round((now - found.started_at).total_seconds(), 3)
         return receipt.model_copy(update={"evidence_after": self._digest(found), "seconds": seconds})
 
-    async def after_decision(self, consolidation_id: UUID, *, now: datetime) -> Consolidation:
-        found = self._found(consolidation_id)
-        if found.state is not ConsolidationState.REVIEW:
-            return found
-        return await self.end(consolidation_id, found.state, receipt=Receipt(), now=now)
+    async def decide(self, pair: Pair, *, now: datetime) -> bool:
+        owner, stored = self._rows.pairs.get(pair.id, (None, None))
+        if owner is None or stored is None or stored.state is not PairState.PENDING or self._found(owner).ended:
+            return False
+        told = {name: getattr(pair, name) for name in ("state", "canonical", "decided_by")}
+        self._rows.pairs[pair.id] = (owner, stored.model_copy(update=told))
+        found = self._found(owner)
+        if pair.state is PairState.DECLINED:
+            await self.reject(found.user_id, [pair.key], now=now)
+        if found.state is ConsolidationState.REVIEW:
+            await self.end(owner, found.state, receipt=Receipt(), now=now)
+        return True

@@ -90,6 +90,12 @@ class MemoryMerging:
         for anchor in anchor_ids:
             self._frontier.pop((user_id, anchor), None)
 
+    async def rejoin_frontier(self, user_id: str, anchor_ids: Sequence[UUID]) -> None:
+        self._check()
+        for anchor in sorted(anchor_ids):
+            if (user_id, anchor) in self._anchors:
+                self._frontier.setdefault((user_id, anchor), next(self._places))
+
     async def users_with_frontier(self, *, after: str = "", limit: int) -> tuple[str, ...]:
         self._check()
         return tuple(sorted({user for user, _ in self._frontier if user > after})[:limit])

@@ -159,8 +159,7 @@ class InstantWorker:
             "canonical": decision.canonical or pair.canonical,
             "decided_by": decision.actor,
         }
-        await self._consolidations.settle([pair.model_copy(update=decided)])
-        await self._consolidations.after_decision(consolidation.id, now=NOW)
+        await self._consolidations.decide(pair.model_copy(update=decided), now=NOW)
         if decision.approve:
             await self.wake_queue(decision.user_id)
 

@@ -73,8 +73,10 @@ async def test_a_wait_ends_once_the_round_has_settled(server: Server, state: Con
         ({"since": "2999-01-01T00:00:00Z"}, "since"),
         ({"since": "0001-01-01T00:00:00+14:00"}, "since"),
         ({"actor": "a\x00b"}, "actor"),
-        ({"actor": "x" * 201}, "actor"),
+        ({"actor": "x" * 201}, "actor: String should have at most 200 characters"),
         ({"timeout_seconds": 0}, "timeout_seconds"),
+        ({"timeout_seconds": True}, "timeout_seconds"),
+        ({"dry_run": "yes"}, "dry_run"),
         ({"target": str(uuid4())}, "body"),
     ],
 )

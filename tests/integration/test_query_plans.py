@@ -472,6 +472,9 @@ def test_pairs_and_what_was_asked_about_them(filled: Any, explain: Any) -> None:
     assert plan["Actual Rows"] == 20
     assert_indexed(plan, buffers=40)
     keys = [filled.execute("SELECT md5('u3' || %s) AS key", (n,)).fetchone()["key"] for n in range(1, 6)]
+    plan = explain(consolidations.HELD, (keys, "u3", one))
+    assert plan["Actual Rows"] == 0
+    assert_indexed(plan, buffers=400)
     plan = explain(consolidations.ASKED, (keys, "u3", one))
     assert plan["Actual Rows"] == 5
     assert_indexed(plan, buffers=200)

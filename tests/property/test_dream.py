@@ -126,7 +126,7 @@ def test_candidates_keep_to_the_rule_and_the_cap(
     semantic = {place.anchor.id for place in places if place.semantic}
     rejected = sorted(pairs)[:remembered]
     asked = sorted(pairs)[-before:] if before else []
-    chosen = select(pairs, consolidation=ROUND, stage=Stage.MAIN, rejected=rejected, asked=asked, cap=cap)
+    chosen = select(pairs, consolidation=ROUND, stage=Stage.MAIN, known=rejected, asked=asked, cap=cap)
     assert len(chosen.pairs) == min(cap, len(pairs) - len(rejected))
     assert chosen.cached == len(rejected)
     new = len(set(pairs) - {*rejected, *asked})

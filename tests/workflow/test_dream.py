@@ -15,7 +15,8 @@ from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 from temporalio.workflow import NondeterminismError
 
-from domain.dream.rounds import ConsolidationState, Mode
+from domain.dream.rounds import Consolidation, ConsolidationState, Mode
+from domain.errors import Unavailable
 from domain.messages import (
     BatchRequest,
     BatchStep,
@@ -32,8 +33,11 @@ from domain.messages import (
 )
 from infra.run.embedded.temporal import NAMESPACE, EmbeddedTemporal
 from infra.run.worker import WORKFLOWS, runner
+from tests.contract.consolidating import new_round
+from tests.contract.samples import NOW
 from tests.workflow.scripted import Scripted
 from tests.workflow.scripted_dream import ScriptedDream
+from workflows import start
 from workflows.batch import BatchWorkflow
 from workflows.dream import DreamWorkflow
 from workflows.index import IndexWorkflow
@@ -281,6 +285,25 @@ async def test_a_review_that_nobody_answers_ends_and_decides_nothing(client: Cli
             task_queue=queue(prefix, WORKFLOW_QUEUE),
         )
     assert dream.ran == []
+
+
+async def test_a_decision_that_no_worker_takes_is_not_waited_for(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starter = start.TemporalStarter(client, prefix="no-worker")
+    asked = new_round(review=True)
+    review = Consolidation(
+        **asked.model_dump(), id=UUID(int=1), sequence=1, after_job=0, state=ConsolidationState.REVIEW, accepted_at=NOW
+    )
+    monkeypatch.setattr(start, "DECISION_SECONDS", 1.0)
+    with pytest.raises(Unavailable, match="no worker"):
+        await starter.decide(review, decision())
+    monkeypatch.setattr(start, "DECISION_SECONDS", 60.0)
+    asking = asyncio.create_task(starter.decide(review, decision()))
+    await asyncio.sleep(0.5)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
 
 
 async def test_a_refused_decision_is_told_and_the_review_goes_on(client: Client) -> None:

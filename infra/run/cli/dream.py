@@ -9,6 +9,7 @@ import typer
 
 from api.consolidation_views import DEFAULT_TIMEOUT_SECONDS
 from api.services import Services
+from api.views import MAX_SEQUENCE
 from domain.dream.rounds import Consolidation, Mode, NewConsolidation, Pair, PairState
 from domain.errors import InvalidInput
 from infra.run.cli.consolidating import (
@@ -24,7 +25,7 @@ from infra.run.cli.consolidating import (
     settled,
     with_evidence,
 )
-from infra.run.cli.dream_tables import listing, report
+from infra.run.cli.dream_tables import listing, print_outcome, report
 from infra.run.cli.durations import seconds_of, shown
 from infra.run.cli.ingest import parse_time
 from infra.run.cli.output import edge, emit, out, say
@@ -67,7 +68,7 @@ def run(
             help="Frontier: the records of this chunk, by the id that `reverie add --json` prints; may be repeated."
         ),
     ] = None,
-    since: Annotated[str, typer.Option(help="Frontier: inputs accepted from this time on (ISO 8601).")] = "",
+    since: Annotated[str | None, typer.Option(help="Frontier: inputs accepted from this time on (ISO 8601).")] = None,
     final: Annotated[
         bool, typer.Option("--final", help="Take anchors that no round has taken too, with a repair round.")
     ] = False,
@@ -89,7 +90,7 @@ def run(
             dry_run=dry_run,
             review=review,
             chunk_ids=tuple(id_of(each, argument="--chunks") for each in chunks or ()),
-            since=_since(since) if since else None,
+            since=None if since is None else _since(since),
             actor=actor_of(actor),
             timeout_seconds=seconds_of(f"{timeout}s" if timeout.isdecimal() else timeout, option="--timeout"),
         )
@@ -100,7 +101,10 @@ def run(
 @app.command("list", epilog="Example: reverie dream list --user ana --limit 50")
 def list_consolidations(
     user: User = DEFAULT_USER,
-    before: Annotated[int | None, typer.Option(help="Only those before this sequence number: the next page.")] = None,
+    before: Annotated[
+        int | None,
+        typer.Option(min=1, max=MAX_SEQUENCE, help="Only those before this sequence number: the next page."),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Consolidations a page.")] = PAGE,
     as_json: AsJson = False,
 ) -> None:
@@ -143,7 +147,7 @@ def show(
 def undo(
     consolidation: Id,
     user: User = DEFAULT_USER,
-    absorbed: Annotated[str, typer.Option(help="Only the merge that absorbed this anchor.")] = "",
+    absorbed: Annotated[str | None, typer.Option(help="Only the merge that absorbed this anchor.")] = None,
     actor: Actor = "",
     wait: Wait = True,
     as_json: AsJson = False,
@@ -155,7 +159,7 @@ def undo(
             request_id=str(uuid4()),
             mode=Mode.UNDO,
             target=id_of(consolidation, argument="ID"),
-            absorbed=id_of(absorbed, argument="--absorbed") if absorbed else None,
+            absorbed=None if absorbed is None else id_of(absorbed, argument="--absorbed"),
             actor=actor_of(actor),
         )
         raise typer.Exit(report(asked(new, wait=wait), as_json=as_json))
@@ -169,7 +173,7 @@ def cancel(consolidation: Id, user: User = DEFAULT_USER, as_json: AsJson = False
         return Outcome(consolidation=await services.dreamer.cancel(user, id_of(consolidation, argument="ID")))
 
     with edge(as_json=as_json), in_words_of(_OPTIONS, NoConsolidation):
-        report(done(act), as_json=as_json)
+        print_outcome(done(act), as_json=as_json)
 
 
 @app.command(epilog="Example: reverie dream review 4e0d… --user ana --approve 7b2e --keep Porto --reject 8c3f")

@@ -36,7 +36,13 @@ _NEXT_OF_OTHERS = "`reverie doctor` says what does not answer; run it again: pai
 
 
 def report(outcome: Outcome, *, as_json: bool) -> int:
-    """Print it; the exit code of a command that waited for it."""
+    """Print it, and if it failed why; the exit code of a command that waited for it."""
+    print_outcome(outcome, as_json=as_json)
+    return FAILED if say_failure(outcome.consolidation) else 0
+
+
+def print_outcome(outcome: Outcome, *, as_json: bool) -> None:
+    """With its receipt and the pairs that were asked for."""
     consolidation = outcome.consolidation
     if as_json:
         emit(_document(outcome))
@@ -45,7 +51,6 @@ def report(outcome: Outcome, *, as_json: bool) -> int:
         out.print(receipt_table(consolidation))
         if outcome.pairs:
             out.print(pair_table(outcome.pairs, outcome.records))
-    return FAILED if say_failure(consolidation) else 0
 
 
 def say_failure(consolidation: Consolidation) -> bool:

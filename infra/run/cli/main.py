@@ -12,7 +12,7 @@ from infra.run.cli.add import add
 from infra.run.cli.demo import demo
 from infra.run.cli.doctor import doctor
 from infra.run.cli.ingest import ingest
-from infra.run.cli.output import INTERRUPTED, emit, out
+from infra.run.cli.output import FAILED, emit, out
 from infra.run.cli.reembed import reembed
 from infra.run.cli.search import search
 from infra.run.cli.up import up
@@ -56,9 +56,16 @@ def main() -> None:
     try:
         app()
     except SystemExit as end:
-        if end.code != INTERRUPTED:
+        if not isinstance(end.code, int | None):
             raise
-        # A call to Temporal cut off in the middle can keep the interpreter from ending in good order.
+        # A thread of Temporal's client can keep the interpreter from ending in good order, or abort it.
+        os._exit(_flushed(end.code or 0))
+
+
+def _flushed(code: int) -> int:
+    try:
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(INTERRUPTED)
+    except OSError:
+        return code or FAILED
+    return code

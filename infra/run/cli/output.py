@@ -4,7 +4,7 @@ import json
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 from unicodedata import category
@@ -112,7 +112,8 @@ def _fail_plainly(message: str, *, as_json: bool) -> NoReturn:
 
 def _print_error(kind: str, message: str, next_step: str, *, retryable: bool, as_json: bool) -> None:
     if as_json:
-        emit({"error": {"type": kind, "message": f"{message}; {next_step}", "retryable": retryable}})
+        with suppress(OSError):  # where stdout is what failed, stderr tells
+            emit({"error": {"type": kind, "message": f"{message}; {next_step}", "retryable": retryable}})
     say(f"error: {message}\n       {next_step}")
 
 

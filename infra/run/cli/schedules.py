@@ -64,7 +64,9 @@ class OtherSchedule(RequestConflict):
 @app.command(epilog="Example: reverie schedule create often --every 6h --user ana --intermediate --review")
 def create(
     name: Name,
-    cron: Annotated[str, typer.Option(help="When: five fields such as '0 3 * * *', or @daily.")] = "",
+    cron: Annotated[
+        str, typer.Option(help="When: five fields such as '0 3 * * *' (both days must fit), or @daily.")
+    ] = "",
     every: Annotated[str, typer.Option(help="Or how often: 30m, 6h, 1d.")] = "",
     user: User = DEFAULT_USER,
     all_users: AllUsers = False,

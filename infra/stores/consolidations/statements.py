@@ -95,10 +95,21 @@ UPDATE dream_pairs SET state = %(state)s, verdict = %(verdict)s, canonical = %(c
 WHERE id = %(id)s AND state <> 'merged'
 """
 
+DECIDE = """
+UPDATE dream_pairs SET state = %(state)s, canonical = %(canonical)s, decided_by = %(decided_by)s
+WHERE id = %(id)s AND state = 'pending'
+"""
+OWNER = "SELECT consolidation_id FROM dream_pairs WHERE id = %s"
+
 REJECTED = "SELECT key FROM dream_rejections WHERE user_id = %s AND key = ANY(%s)"
 ASKED = """
 SELECT DISTINCT p.key FROM dream_pairs p JOIN consolidations c ON c.id = p.consolidation_id
 WHERE p.key = ANY(%s) AND p.verdict IS NOT NULL AND c.user_id = %s AND c.id <> %s
+"""
+HELD = """
+SELECT DISTINCT p.key FROM dream_pairs p JOIN consolidations c ON c.id = p.consolidation_id
+WHERE p.key = ANY(%s) AND p.state IN ('pending', 'approved') AND c.user_id = %s AND c.id <> %s
+  AND c.state IN ('review', 'accepted', 'running')
 """
 REJECT = """
 INSERT INTO dream_rejections (user_id, key, rejected_at) SELECT %s, key, %s FROM unnest(%s::text[]) key

@@ -143,6 +143,10 @@ class PostgresConsolidations:
         """Those of the pair keys that have a verdict of another consolidation than one."""
         return frozenset(row["key"] for row in await self._rows(statements.ASKED, (list(keys), user_id, without)))
 
+    async def held(self, user_id: str, keys: Sequence[str], *, without: UUID) -> frozenset[str]:
+        """Those of the pair keys that wait for a person, or for their turn, in another consolidation than one."""
+        return frozenset(row["key"] for row in await self._rows(statements.HELD, (list(keys), user_id, without)))
+
     async def reject(self, user_id: str, keys: Sequence[str], *, now: datetime) -> None:
         """Remember pairs as explicitly different."""
         await self._execute(statements.REJECT, (user_id, now, list(keys)))
@@ -170,16 +174,23 @@ class PostgresConsolidations:
                 connection, found, state, receipt, now, {"step": step, "reason": reason, "detail": detail}
             )
 
-    async def after_decision(self, consolidation_id: UUID, *, now: datetime) -> Consolidation:
-        """Under review: count anew, give what was approved a turn at the graph, complete it once nothing waits.
+    async def decide(self, pair: Pair, *, now: datetime) -> bool:
+        """Store what a person makes of a pending pair; False, and nothing changed, if it is not pending (any more).
 
-        In any other state it is left as it is: `end` finds what was decided meanwhile.
+        What is approved gets a turn at the graph, what is declined is remembered as rejected, and a review in which
+        nothing waits is complete. One that has its turn is left to `end`, which finds what was decided meanwhile.
         """
         async with self._database.transaction() as connection:
-            found = await _locked(connection, consolidation_id)
-            if found.state is not ConsolidationState.REVIEW:
-                return found
-            return await _end(connection, found, found.state, Receipt(), now, {"step": "", "reason": "", "detail": ""})
+            owner = await (await connection.execute(statements.OWNER, (pair.id,))).fetchone()
+            if owner is None:
+                return False
+            found = await _locked(connection, owner["consolidation_id"])
+            taken = not found.ended and (await connection.execute(statements.DECIDE, _values(pair))).rowcount
+            if taken and pair.state is PairState.DECLINED:
+                await connection.execute(statements.REJECT, (found.user_id, now, [pair.key]))
+            if taken and found.state is ConsolidationState.REVIEW:
+                await _end(connection, found, found.state, Receipt(), now, {"step": "", "reason": "", "detail": ""})
+            return bool(taken)
 
     async def _execute(self, statement: str, arguments: Sequence[object]) -> None:
         async with self._database.transaction() as connection:

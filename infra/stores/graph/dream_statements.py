@@ -10,6 +10,12 @@ SELECT DISTINCT anchor_id FROM anchor_records WHERE user_id = %s AND record_id =
 
 FRONTIER = "SELECT anchor_id FROM dream_frontier WHERE user_id = %s ORDER BY position LIMIT %s"
 LEAVE_FRONTIER = "DELETE FROM dream_frontier WHERE user_id = %s AND anchor_id = ANY(%s)"
+REJOIN_FRONTIER = """
+INSERT INTO dream_frontier (user_id, anchor_id)
+SELECT v.user_id, v.anchor_id FROM anchor_vectors v WHERE v.user_id = %s AND v.anchor_id = ANY(%s)
+ORDER BY v.anchor_id ON CONFLICT DO NOTHING
+"""
+"""Every anchor has a vector, and what has none is gone."""
 
 USERS_WITH_FRONTIER = """
 WITH RECURSIVE users AS (

@@ -44,6 +44,11 @@ class Dreaming(GraphSession):
         async with self._transaction() as connection:
             await connection.execute(dream_statements.LEAVE_FRONTIER, (user_id, list(anchor_ids)))
 
+    async def rejoin_frontier(self, user_id: str, anchor_ids: Sequence[UUID]) -> None:
+        """Let the anchors that exist wait for a round again, behind all others."""
+        async with self._transaction() as connection:
+            await connection.execute(dream_statements.REJOIN_FRONTIER, (user_id, list(anchor_ids)))
+
     async def users_with_frontier(self, *, after: str = "", limit: int) -> tuple[str, ...]:
         """Users with anchors on the frontier, in the database's order of ids, from just after one."""
         rows = await self._rows(dream_statements.USERS_WITH_FRONTIER, {"after": after, "limit": limit})

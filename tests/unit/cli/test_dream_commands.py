@@ -90,6 +90,7 @@ def test_without_waiting_it_says_where_to_look(run: Run, dreaming: FakeServices)
     [
         (("--chunks", "seven"), "--chunks"),
         (("--since", "soon"), "--since"),
+        (("--since", ""), "--since"),
         (("--since", "2999-01-01T00:00:00Z"), "--since"),
         (("--since", "0001-01-01T00:00:00+14:00"), "--since"),
         (("--timeout", "0"), "--timeout"),
@@ -219,6 +220,7 @@ def test_one_that_waits_is_cancelled(run: Run, dreaming: FakeServices) -> None:
     identity = reviewed(run)
     result = run("dream", "cancel", identity, "--user", "ana", "--json")
     assert (result.exit_code, json.loads(result.stdout)["consolidation"]["state"]) == (0, "cancelled")
+    assert "error" not in run("dream", "cancel", identity, "--user", "ana").stderr
 
 
 def test_an_undo_is_asked_for_as_a_whole_or_for_one_anchor(run: Run, dreaming: FakeServices) -> None:
@@ -226,6 +228,7 @@ def test_an_undo_is_asked_for_as_a_whole_or_for_one_anchor(run: Run, dreaming: F
     whole = run("dream", "undo", identity, "--user", "ana")
     assert (whole.exit_code, "0 merges undone" in whole.stdout) == (0, True)
     anchor = str(uuid4())
+    assert run("dream", "undo", identity, "--user", "ana", "--absorbed", "").exit_code == 2
     one = document(run, "dream", "undo", identity, "--user", "ana", "--absorbed", anchor)["consolidation"]
     assert (one["mode"], one["target"], one["absorbed"], one["actor"]) == ("undo", identity, anchor, "zoe")
 
@@ -268,6 +271,7 @@ def test_all_that_is_not_rejected_is_approved(run: Run, dreaming: FakeServices) 
         (("--keep", "Liz"), "--keep: goes with one --approve"),
         (("--approve", "1", "--approve", "2", "--keep", "Liz"), "--keep: goes with one --approve"),
         (("--approve", "1", "--reject", "1111"), "--reject: names a pair that is to be approved too"),
+        (("--approve", "1", "--actor", "a\x07b"), "--actor: holds a control character"),
         (("--approve", "1", "--keep", "Lisbeth"), "--keep: must be one of the pair's two names"),
     ],
 )
