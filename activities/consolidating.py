@@ -75,7 +75,7 @@ class Consolidating(ConsolidationSteps):
         )
         if ended.state is ConsolidationState.REVIEW:
             await self._starter.start_review(ended)
-        elif ref.review and ended.state is not ConsolidationState.COMPLETED:
+        if ended.state in (ConsolidationState.FAILED, ConsolidationState.CANCELLED):
             await let_go(ended, self._consolidations, self._graph)
         await self._starter.wake_queue(ref.user_id)
         return outcome_of(ended)
